@@ -144,6 +144,12 @@ unsigned vf_os_slot_number(const struct vf_os_slot *s);
 int vf_os_slot_address(unsigned slot, uint8_t gid[16], uint16_t *port);
 /** Lets others find this process's private address, where it cannot be computed from the slot. */
 int vf_os_slot_publish(struct vf_os_slot *s, const uint8_t gid[16], uint16_t port);
+/**
+ * A descriptor that the holder polls along with its others (-1: none); vf_os_slot_serve when it is readable. A holder that does not
+ * (stopped, busy) harms nobody.
+ */
+int vf_os_slot_fd(const struct vf_os_slot *s);
+void vf_os_slot_serve(struct vf_os_slot *s);
 /** Does a live process hold @slot? */
 bool vf_os_slot_is_held(unsigned slot);
 /** A descriptor that becomes readable or hung up when the process that holds @slot now ends. -ENOENT: nobody holds it. */

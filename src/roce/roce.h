@@ -249,6 +249,12 @@ enum vf_roce_counter {
 	VF_CNT_FLOW_STALLS,	    /* times that a flow waited for its peer's credit */
 	VF_CNT_FLOW_UPDATES_SENT,
 	VF_CNT_FLOW_UPDATES_RCVD,
+	VF_CNT_FORWARDED_PKTS,	    /* counted by the host of the sockets, as are those below: handed to the slot's process */
+	VF_CNT_SOCKET_OVERFLOWS,    /* datagrams that the system dropped for want of receive buffer */
+	VF_CNT_IMPAIR_DUPLICATED,   /* on purpose, as the next three (what was lost: VF_DROP_IMPAIR) */
+	VF_CNT_IMPAIR_REORDERED,
+	VF_CNT_IMPAIR_DELAYED,
+	VF_CNT_IMPAIR_CORRUPTED,
 	VF_CNT_DROP_FIRST,	    /* then one for each enum vf_roce_drop */
 };
 

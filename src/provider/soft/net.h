@@ -32,6 +32,12 @@ void vf_soft_net_flush(struct vf_soft_net *net);
  */
 bool vf_soft_net_progress(struct vf_soft_net *net);
 
+/**
+ * Any thread: so many more (or fewer) completion queues wait for an event now. While there are any, the progress thread
+ * serves the network even though somebody polls.
+ */
+void vf_soft_net_arm(struct vf_soft_net *net, int delta);
+
 /** Locked: joins the group on the sockets, counted; the interface by its index. */
 int vf_soft_net_mcast_join(struct vf_soft_net *net, const uint8_t mgid[16], unsigned if_index);
 void vf_soft_net_mcast_leave(struct vf_soft_net *net, const uint8_t mgid[16], unsigned if_index);
