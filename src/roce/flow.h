@@ -12,12 +12,15 @@
  *   HELLO  sender -> receiver: who I am (epoch), what I have sent so far; asks for a GRANT. Also the probe after silence.
  *   GRANT  receiver -> sender: epoch of both, limit up to which the sender may send.
  *
- * A sender that knows nothing yet may send FIRST_WINDOW at once. It says HELLO with it, and again after 1, 4, 16 ms. No GRANT by
- * then: the peer is no Verbifrost; UC and UD are paced, RC has its own window. A GRANT that stops coming (peer stopped or
- * dead) falls back to one packet a probe, so that RC's retries still come to their end.
+ * A sender that knows nothing yet, or was idle, may send VF_FLOW_FIRST_WINDOW at once; when half of it is used it says HELLO, and
+ * again after 1, 4, 16 ms and so on. No GRANT for a while: RC goes on (it has its own window), UC and UD are paced. A peer that
+ * answered before and stops answering (stopped or dead) holds UC for longer. docs/flow-control.md has all numbers.
  * HELLO carries the sent total, so what was lost on the way is forgotten at the next HELLO: the receiver sets its count to it.
- * A new epoch (peer restarted in the same slot) starts the flow anew.
- * Requests and read responses are gated; ACK, NAK, CNP, HELLO and GRANT never are (they are counted).
+ * A sender that is idle gives its credit back. A new epoch (peer restarted in the same slot) starts the flow anew.
+ *
+ * Gated (vf_flow_may_send before vf_flow_sent): requests and read responses. Counted but never gated (vf_flow_sent alone): ACK, NAK,
+ * CNP. HELLO and GRANT are neither. The receiver calls vf_flow_received for everything that is counted.
+ * Multicast and QPN 1 have no flow of their own: vf_flow_get gives one that never speaks and is only paced.
  */
 #include "base/list.h"
 #include "roce/roce.h"
@@ -36,27 +39,30 @@ struct vf_flow_config {
 	bool is_off; /* everything may be sent, nothing is said */
 };
 
+/** What a sender may have on the way before it was granted anything; a host's buffer must bear some of these beside the budget. */
+#define VF_FLOW_FIRST_WINDOW 12288u
+
 int vf_flow_table_create(const struct vf_flow_config *cfg, struct vf_flow_table **out);
 void vf_flow_table_destroy(struct vf_flow_table *t);
 
 /** The flow to the process that owns @peer_qpn at path->dgid, made when new; referenced until vf_flow_put. NULL: no memory. */
 struct vf_flow *vf_flow_get(struct vf_flow_table *t, const struct vf_roce_path *path, uint32_t peer_qpn);
 void vf_flow_put(struct vf_flow_table *t, struct vf_flow *f);
-/** The flow that packets from @sgid, slot of @qpn belong to; NULL when unknown (then nothing is counted). */
-struct vf_flow *vf_flow_find(struct vf_flow_table *t, const uint8_t sgid[16], uint32_t qpn);
+/** The flow that a packet which @src_qpn sent belongs to (UD; RC and UC know theirs). NULL when unknown: nothing is counted. */
+struct vf_flow *vf_flow_find(struct vf_flow_table *t, const struct vf_roce_rx *rx, uint32_t src_qpn);
 
-/** May a packet of @cost go now? When not, the flow remembers that somebody waits (is_released turns true later). */
-bool vf_flow_may_send(struct vf_flow *f, vf_nsec now, uint32_t cost, bool is_reliable);
+/** May a packet of @cost go now? When not, the caller puts its QP in vf_flow_waiters and waits for vf_flow_next_released. */
+bool vf_flow_may_send(struct vf_flow *f, vf_nsec now, uint32_t cost, enum vf_roce_type type);
 void vf_flow_sent(struct vf_flow *f, vf_nsec now, uint32_t cost);
 /** One packet of this flow came out of the socket. */
 void vf_flow_received(struct vf_flow *f, vf_nsec now, uint32_t cost);
-/** RC met an ACK time-out: what was outstanding is taken as gone. */
+/** RC met an ACK time-out: what was outstanding is taken as gone (a HELLO tells the receiver). */
 void vf_flow_lost_all(struct vf_flow *f, vf_nsec now);
 
 bool vf_flow_is_control(uint8_t opcode);
-/** HELLO or GRANT. -EINVAL: malformed, count VF_DROP_FLOW. */
+/** HELLO or GRANT. -EINVAL: malformed or not ours; the caller counts VF_DROP_FLOW. */
 int vf_flow_receive_control(struct vf_flow_table *t, vf_nsec now, const struct vf_roce_rx *rx);
-/** The next control packet that is due; false when none. Calls before data packets of the same transmit. */
+/** The next control packet that is due; false when none. Call until false before the data packets of the same transmit. */
 bool vf_flow_transmit(struct vf_flow_table *t, vf_nsec now, struct vf_roce_tx *out);
 void vf_flow_tick(struct vf_flow_table *t, vf_nsec now);
 vf_nsec vf_flow_deadline(const struct vf_flow_table *t);
