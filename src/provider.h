@@ -118,29 +118,36 @@ struct vf_provider_ops {
 	int (*query_device)(struct vf_context *ctx, struct ibv_device_attr_ex *attr);
 	int (*query_port)(struct vf_context *ctx, uint8_t port, struct ibv_port_attr *attr);
 	/* -ENODATA: the slot is empty. -EINVAL: out of range. */
-	int (*query_gid)(struct vf_context *ctx, uint8_t port, int index, struct ibv_gid_entry *entry);
+	int (*query_gid)(struct vf_context *ctx, uint8_t port, int index,
+			 struct ibv_gid_entry *entry);
 	int (*query_pkey)(struct vf_context *ctx, uint8_t port, int index, uint16_t *pkey_be);
 	int (*query_rt_values)(struct vf_context *ctx, struct ibv_values_ex *values);
 	/* Fills up to @max, returns in *count how many there are. */
-	int (*query_counters)(struct vf_context *ctx, struct vf_counter *out, unsigned max, unsigned *count);
+	int (*query_counters)(struct vf_context *ctx, struct vf_counter *out, unsigned max,
+			      unsigned *count);
 
 	int (*alloc_pd)(struct vf_context *ctx, struct vf_pd **out);
 	int (*dealloc_pd)(struct vf_pd *pd);
 
-	int (*reg_mr)(struct vf_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access, struct vf_mr **out);
-	int (*reg_dmabuf_mr)(struct vf_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, unsigned access,
+	int (*reg_mr)(struct vf_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access,
+		      struct vf_mr **out);
+	int (*reg_dmabuf_mr)(struct vf_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+			     int fd, unsigned access,
 			     struct vf_mr **out);
 	int (*alloc_null_mr)(struct vf_pd *pd, struct vf_mr **out);
 	/* flags: enum ibv_rereg_mr_flags; on failure the old registration stays (the API layer maps that to its codes). */
-	int (*rereg_mr)(struct vf_mr *mr, int flags, struct vf_pd *pd, void *addr, size_t length, int access);
+	int (*rereg_mr)(struct vf_mr *mr, int flags, struct vf_pd *pd, void *addr, size_t length,
+			int access);
 	int (*dereg_mr)(struct vf_mr *mr);
-	int (*advise_mr)(struct vf_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sg, uint32_t count);
+	int (*advise_mr)(struct vf_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+			 struct ibv_sge *sg, uint32_t count);
 
 	int (*alloc_mw)(struct vf_pd *pd, enum ibv_mw_type type, struct vf_mw **out);
 	int (*dealloc_mw)(struct vf_mw *mw);
 	int (*bind_mw)(struct vf_qp *qp, struct vf_mw *mw, struct ibv_mw_bind *bind);
 
-	int (*create_cq)(struct vf_context *ctx, struct ibv_cq_init_attr_ex *attr, struct vf_cq **out);
+	int (*create_cq)(struct vf_context *ctx, struct ibv_cq_init_attr_ex *attr,
+			 struct vf_cq **out);
 	int (*resize_cq)(struct vf_cq *cq, int cqe);
 	int (*modify_cq)(struct vf_cq *cq, struct ibv_modify_cq_attr *attr);
 	int (*destroy_cq)(struct vf_cq *cq);
@@ -151,7 +158,8 @@ struct vf_provider_ops {
 	int (*destroy_srq)(struct vf_srq *srq);
 
 	/* attr->cap is updated to what was granted. comp_mask and send_ops_flags are the provider's to refuse. */
-	int (*create_qp)(struct vf_context *ctx, struct ibv_qp_init_attr_ex *attr, struct vf_qp **out);
+	int (*create_qp)(struct vf_context *ctx, struct ibv_qp_init_attr_ex *attr,
+			 struct vf_qp **out);
 	int (*modify_qp)(struct vf_qp *qp, struct ibv_qp_attr *attr, int mask);
 	int (*query_qp)(struct vf_qp *qp, struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init);
 	int (*destroy_qp)(struct vf_qp *qp);

@@ -37,7 +37,8 @@ struct verbifrost_counter {
  * Counters of an open device since the process opened it first. Fills up to @max entries; returns how many there are, or -1 with errno
  * (EINVAL for NULL, EOPNOTSUPP for devices that have none).
  */
-int verbifrost_query_counters(struct ibv_context *context, struct verbifrost_counter *out, unsigned max);
+int verbifrost_query_counters(struct ibv_context *context, struct verbifrost_counter *out,
+			      unsigned max);
 
 struct verbifrost_setting {
 	const char *name, *fallback, *value, *help;

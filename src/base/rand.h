@@ -26,6 +26,9 @@ static inline uint64_t vf_rand_next(struct vf_rand *r)
 }
 
 /** A number in [0, n); n must not be 0. */
-static inline uint64_t vf_rand_below(struct vf_rand *r, uint64_t n) { return (vf_rand_next(r) >> 11) % n; }
+static inline uint64_t vf_rand_below(struct vf_rand *r, uint64_t n)
+{
+	return (vf_rand_next(r) >> 11) % n;
+}
 
 #endif

@@ -55,7 +55,8 @@ bool vf_os_if_watch_drain(int fd);
  * Is there a way from @sgid on interface @if_index to @dgid? *out_if is the interface to pin packets to (0: the system chooses, as for
  * addresses of this host). -ENETUNREACH, -EHOSTUNREACH, -EADDRNOTAVAIL (sgid is gone).
  */
-int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index, unsigned *out_if);
+int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index,
+		      unsigned *out_if);
 /** Is @gid an address of this host (any interface)? */
 bool vf_os_is_local(const uint8_t gid[16]);
 

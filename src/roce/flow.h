@@ -46,10 +46,12 @@ int vf_flow_table_create(const struct vf_flow_config *cfg, struct vf_flow_table 
 void vf_flow_table_destroy(struct vf_flow_table *t);
 
 /** The flow to the process that owns @peer_qpn at path->dgid, made when new; referenced until vf_flow_put. NULL: no memory. */
-struct vf_flow *vf_flow_get(struct vf_flow_table *t, const struct vf_roce_path *path, uint32_t peer_qpn);
+struct vf_flow *vf_flow_get(struct vf_flow_table *t, const struct vf_roce_path *path,
+			    uint32_t peer_qpn);
 void vf_flow_put(struct vf_flow_table *t, struct vf_flow *f);
 /** The flow that a packet which @src_qpn sent belongs to (UD; RC and UC know theirs). NULL when unknown: nothing is counted. */
-struct vf_flow *vf_flow_find(struct vf_flow_table *t, const struct vf_roce_rx *rx, uint32_t src_qpn);
+struct vf_flow *vf_flow_find(struct vf_flow_table *t, const struct vf_roce_rx *rx,
+			     uint32_t src_qpn);
 
 /** May a packet of @cost go now? When not, the caller puts its QP in vf_flow_waiters and waits for vf_flow_next_released. */
 bool vf_flow_may_send(struct vf_flow *f, vf_nsec now, uint32_t cost, enum vf_roce_type type);

@@ -31,6 +31,7 @@ struct vf_icrc_hint {
  * IPv6: exact. IPv4: true when the CRC is right for DF set and some ID (0 costs nothing; any other is solved for, about 50 ns,
  * and leaves 16 of the 32 bits as the check). @hint may be NULL. False for what is no RoCE packet by its length (under 16, over 8 KiB).
  */
-bool vf_icrc_is_valid(const struct vf_icrc_ip *ip, const uint8_t *data, uint32_t len, struct vf_icrc_hint *hint);
+bool vf_icrc_is_valid(const struct vf_icrc_ip *ip, const uint8_t *data, uint32_t len,
+		      struct vf_icrc_hint *hint);
 
 #endif

@@ -202,10 +202,12 @@ struct vf_roce_host_ops {
 	/* Memory of one packet's worth (m->len <= 4096): fills iov, returns how many (1..max), or as mem_check. */
 	int (*mem_map)(void *host, const struct vf_roce_mem *m, struct iovec *iov, int max);
 	/* Copies, surviving memory that is gone: 0 or -EFAULT. */
-	int (*mem_write)(void *host, const struct iovec *iov, int count, const void *from, size_t len);
+	int (*mem_write)(void *host, const struct iovec *iov, int count, const void *from,
+			 size_t len);
 	int (*mem_read)(void *host, const struct iovec *iov, int count, void *to, size_t len);
 	/* One atomic on 8 aligned bytes, atomic towards this host's CPUs too. is_swap: compare with compare_add, store swap. */
-	int (*mem_atomic)(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add, uint64_t swap,
+	int (*mem_atomic)(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add,
+			  uint64_t swap,
 			  uint64_t *original);
 	/* Work requests that change keys: 0 or -errno (then MW_BIND_ERR / LOC_PROT_ERR / remote access error). */
 	int (*mem_bind)(void *host, void *qp_host, const void *bind, uint32_t len);
@@ -372,7 +374,8 @@ struct vf_roce_qp_config {
 };
 
 /** -ENOMEM, -EINVAL, -ENOSPC (no QP number free). The QPN is new: not one of the last freed. */
-int vf_roce_qp_create(struct vf_roce *r, const struct vf_roce_qp_config *cfg, struct vf_roce_qp **out);
+int vf_roce_qp_create(struct vf_roce *r, const struct vf_roce_qp_config *cfg,
+		      struct vf_roce_qp **out);
 /** Any state. Nothing is completed; the host removes its own completions. */
 void vf_roce_qp_destroy(struct vf_roce_qp *qp);
 uint32_t vf_roce_qp_qpn(const struct vf_roce_qp *qp);
@@ -416,7 +419,8 @@ struct vf_roce_qp_attr {
  * the mask is what the specification asks (IBTA 11.2.5.2); the engine refuses only what would break it (-EINVAL).
  * Moving to ERR flushes; to RESET forgets everything, quietly; to SQD stops sending, SQ_DRAINED follows.
  */
-int vf_roce_qp_modify(struct vf_roce_qp *qp, vf_nsec now, const struct vf_roce_qp_attr *attr, unsigned mask);
+int vf_roce_qp_modify(struct vf_roce_qp *qp, vf_nsec now, const struct vf_roce_qp_attr *attr,
+		      unsigned mask);
 /** Everything as set, PSNs as they stand (sq_psn: next to send, rq_psn: next expected). is_draining: in SQD with work in flight. */
 void vf_roce_qp_query(const struct vf_roce_qp *qp, struct vf_roce_qp_attr *out, bool *is_draining);
 
@@ -435,7 +439,8 @@ struct vf_roce_srq_config {
 	uint32_t limit; /* 0: none */
 };
 
-int vf_roce_srq_create(struct vf_roce *r, const struct vf_roce_srq_config *cfg, struct vf_roce_srq **out);
+int vf_roce_srq_create(struct vf_roce *r, const struct vf_roce_srq_config *cfg,
+		       struct vf_roce_srq **out);
 /** No QP may use it any more. */
 void vf_roce_srq_destroy(struct vf_roce_srq *srq);
 int vf_roce_srq_post(struct vf_roce_srq *srq, const struct vf_roce_recv_wr *wr);
