@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/linux/address.h"
+#include "os/posix/address.h"
 #include "os/linux/netlink.h"
 
 /* From <linux/if.h>, which cannot be included beside <net/if.h>. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "os/linux/address.h"
+#include "os/posix/address.h"
 #include "os/linux/netlink.h"
 
 struct answer {

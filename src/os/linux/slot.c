@@ -22,7 +22,7 @@
 
 #include "base/reason.h"
 #include "base/settings.h"
-#include "os/linux/address.h"
+#include "os/posix/address.h"
 
 enum { WATCHERS_MAX = 1024, QUEUE_LEN = 4096 };
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/linux/address.h"
+#include "os/posix/address.h"
 
 /* Constants of the kernel that older C libraries do not name. */
 #ifndef UDP_NO_CHECK6_RX

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "os/linux/address.h"
+#include "os/posix/address.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103

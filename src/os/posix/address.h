@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef VF_OS_LINUX_ADDRESS_H
-#define VF_OS_LINUX_ADDRESS_H
+#ifndef VF_OS_POSIX_ADDRESS_H
+#define VF_OS_POSIX_ADDRESS_H
 /* Addresses in GID form, as the rest of the library has them: IPv4 is ::ffff:a.b.c.d. */
 #include <netinet/in.h>
 #include <stdbool.h>
