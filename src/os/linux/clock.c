@@ -18,7 +18,8 @@ static vf_nsec read_clock(clockid_t id)
 vf_nsec vf_os_now(void) { return read_clock(CLOCK_MONOTONIC); }
 vf_nsec vf_os_wall_clock(void) { return read_clock(CLOCK_REALTIME); }
 
-/* A system so old or so locked up that it has no getrandom(2) still gets numbers that differ from run to run. */
+/* A system so old or so locked up that it has no getrandom(2) still gets numbers that differ from
+ * run to run. */
 static void fill_from_clock(uint8_t *out, size_t len)
 {
 	uint64_t x = vf_os_now() ^ vf_os_wall_clock() ^ (uint64_t)getpid() << 32;

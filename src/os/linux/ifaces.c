@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces and their addresses by rtnetlink dumps (order and flags as the system has them), link speed by the ethtool
- * ioctl, changes by the rtnetlink groups.
+ * Interfaces and their addresses by rtnetlink dumps (order and flags as the system has them), link
+ * speed by the ethtool ioctl, changes by the rtnetlink groups.
  */
 #include "os/os.h"
 
@@ -60,7 +60,8 @@ static bool is_port_of_bridge(const struct rtattr *info)
 	if (!info)
 		return false;
 	kind = vf_netlink_attr(RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_SLAVE_KIND);
-	return kind && RTA_PAYLOAD(kind) >= sizeof("bridge") && memcmp(RTA_DATA(kind), "bridge", sizeof("bridge")) == 0;
+	return kind && RTA_PAYLOAD(kind) >= sizeof("bridge") &&
+	       memcmp(RTA_DATA(kind), "bridge", sizeof("bridge")) == 0;
 }
 
 static void copy_name(struct vf_os_if *f, const struct rtattr *name)
@@ -75,7 +76,8 @@ static void copy_name(struct vf_os_if *f, const struct rtattr *name)
 static int take_link(const struct nlmsghdr *h, void *arg)
 {
 	const struct ifinfomsg *m = NLMSG_DATA(h);
-	const struct rtattr *first = (const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
+	const struct rtattr *first =
+		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
 	size_t len = h->nlmsg_len - NLMSG_LENGTH(sizeof(*m));
 	const struct rtattr *name = vf_netlink_attr(first, len, IFLA_IFNAME);
 	const struct rtattr *mtu = vf_netlink_attr(first, len, IFLA_MTU);
@@ -97,7 +99,8 @@ static int take_link(const struct nlmsghdr *h, void *arg)
 		f->has_mac = true;
 	}
 	f->is_up = (m->ifi_flags & IFF_UP) != 0;
-	f->is_running = f->is_up && ((m->ifi_flags & IFF_RUNNING) != 0 || (m->ifi_flags & LINK_IS_LOWER_UP) != 0);
+	f->is_running = f->is_up && ((m->ifi_flags & IFF_RUNNING) != 0 ||
+				     (m->ifi_flags & LINK_IS_LOWER_UP) != 0);
 	f->is_point_to_point = (m->ifi_flags & IFF_POINTOPOINT) != 0;
 	f->is_bridge_member = is_port_of_bridge(vf_netlink_attr(first, len, IFLA_LINKINFO));
 	return 0;
@@ -106,9 +109,11 @@ static int take_link(const struct nlmsghdr *h, void *arg)
 static int take_addr(const struct nlmsghdr *h, void *arg)
 {
 	const struct ifaddrmsg *m = NLMSG_DATA(h);
-	const struct rtattr *first = (const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
+	const struct rtattr *first =
+		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
 	size_t len = h->nlmsg_len - NLMSG_LENGTH(sizeof(*m));
-	const struct rtattr *a = vf_netlink_attr(first, len, IFA_LOCAL), *flags = vf_netlink_attr(first, len, IFA_FLAGS);
+	const struct rtattr *a = vf_netlink_attr(first, len, IFA_LOCAL),
+			    *flags = vf_netlink_attr(first, len, IFA_FLAGS);
 	struct vf_os_if *f = find_or_null(arg, m->ifa_index);
 	uint32_t bits = m->ifa_flags;
 	struct vf_os_if_addr *out;
@@ -127,7 +132,8 @@ static int take_addr(const struct nlmsghdr *h, void *arg)
 	if (flags)
 		memcpy(&bits, RTA_DATA(flags), sizeof(bits));
 	out->is_link_local = gid_is_link_local(out->gid);
-	out->is_tentative = (bits & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) != 0 && (bits & IFA_F_OPTIMISTIC) == 0;
+	out->is_tentative =
+		(bits & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) != 0 && (bits & IFA_F_OPTIMISTIC) == 0;
 	f->addr_count++;
 	return 0;
 }
@@ -153,11 +159,13 @@ static int dump(unsigned short type, unsigned char family, vf_netlink_fn fn, str
 {
 	struct {
 		struct nlmsghdr h;
-		struct ifinfomsg m; /* the larger of the two bodies; the family comes first in both */
+		struct ifinfomsg
+			m; /* the larger of the two bodies; the family comes first in both */
 	} req;
 
 	memset(&req, 0, sizeof(req));
-	req.h.nlmsg_len = NLMSG_LENGTH(type == RTM_GETLINK ? sizeof(struct ifinfomsg) : sizeof(struct ifaddrmsg));
+	req.h.nlmsg_len = NLMSG_LENGTH(type == RTM_GETLINK ? sizeof(struct ifinfomsg)
+							   : sizeof(struct ifaddrmsg));
 	req.h.nlmsg_type = type;
 	req.h.nlmsg_flags = NLM_F_DUMP;
 	req.m.ifi_family = family;
@@ -194,7 +202,8 @@ int vf_os_if_list(struct vf_os_if **out, unsigned *count)
 int vf_os_if_watch_open(int *out)
 {
 	struct sockaddr_nl self = {.nl_family = AF_NETLINK,
-				   .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
+				   .nl_groups =
+					   RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 	int err;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interfaces, addresses, changes and routes. What needs interfaces of its own is done in namespaces of its own, where allowed. */
+/* Interfaces, addresses, changes and routes. What needs interfaces of its own is done in namespaces
+ * of its own, where allowed. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -147,7 +148,8 @@ static void an_interface_that_comes_up_is_told_by_the_watch_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_loopback_interface_is_listed_with_its_address_and_no_link_local_one),
+		cmocka_unit_test(
+			the_loopback_interface_is_listed_with_its_address_and_no_link_local_one),
 		cmocka_unit_test(addresses_of_this_host_are_local_and_others_are_not),
 		cmocka_unit_test(a_route_to_oneself_pins_nothing_and_multicast_pins_the_interface),
 		cmocka_unit_test(a_foreign_source_and_a_loopback_source_going_out_are_refused),

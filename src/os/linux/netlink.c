@@ -12,10 +12,12 @@
 
 enum { ANSWER_BYTES = 65536, WAIT_MS = 2000 };
 
-void vf_netlink_put(struct nlmsghdr *req, size_t room, unsigned short type, const void *data, size_t len)
+void vf_netlink_put(struct nlmsghdr *req, size_t room, unsigned short type, const void *data,
+		    size_t len)
 {
 	size_t at = NLMSG_ALIGN(req->nlmsg_len);
-	struct rtattr rta = {.rta_len = (unsigned short)(sizeof(struct rtattr) + len), .rta_type = type};
+	struct rtattr rta = {.rta_len = (unsigned short)(sizeof(struct rtattr) + len),
+			     .rta_type = type};
 	uint8_t *p = (uint8_t *)req + at;
 
 	if (at + NLMSG_ALIGN(sizeof(rta) + len) > room)
@@ -47,7 +49,8 @@ const struct rtattr *vf_netlink_attr(const struct rtattr *first, size_t len, uns
 }
 
 /* One buffer of messages. *done: the last one has been seen. */
-static int walk(const uint8_t *buf, size_t len, bool is_dump, vf_netlink_fn fn, void *arg, bool *done)
+static int walk(const uint8_t *buf, size_t len, bool is_dump, vf_netlink_fn fn, void *arg,
+		bool *done)
 {
 	while (len >= sizeof(struct nlmsghdr)) {
 		const struct nlmsghdr *h = (const struct nlmsghdr *)(const void *)buf;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is there a way? Answered by the kernel's own tables (RTM_GETROUTE). For IPv4 the table entry itself is asked for: with an
- * interface given, a plain look-up claims that everything is on that link.
+ * Is there a way? Answered by the kernel's own tables (RTM_GETROUTE). For IPv4 the table entry
+ * itself is asked for: with an interface given, a plain look-up claims that everything is on that
+ * link.
  */
 #include "os/os.h"
 
@@ -21,8 +22,10 @@ struct answer {
 static int take_route(const struct nlmsghdr *h, void *arg)
 {
 	const struct rtmsg *m = NLMSG_DATA(h);
-	const struct rtattr *first = (const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
-	const struct rtattr *oif = vf_netlink_attr(first, h->nlmsg_len - NLMSG_LENGTH(sizeof(*m)), RTA_OIF);
+	const struct rtattr *first =
+		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
+	const struct rtattr *oif =
+		vf_netlink_attr(first, h->nlmsg_len - NLMSG_LENGTH(sizeof(*m)), RTA_OIF);
 	struct answer *a = arg;
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
@@ -74,7 +77,8 @@ static bool is_on_interface(const uint8_t gid[16], unsigned if_index)
 		return false;
 	for (unsigned i = 0; i < count && !found; i++)
 		for (unsigned k = 0; k < ifs[i].addr_count && !found; k++)
-			found = memcmp(ifs[i].addr[k].gid, gid, 16) == 0 && (if_index == 0 || ifs[i].index == if_index);
+			found = memcmp(ifs[i].addr[k].gid, gid, 16) == 0 &&
+				(if_index == 0 || ifs[i].index == if_index);
 	free(ifs);
 	return found;
 }
@@ -110,10 +114,13 @@ static int judge(int err, const struct answer *a)
 		return -ENETUNREACH;
 	if (err)
 		return err;
-	return a->type == RTN_UNREACHABLE || a->type == RTN_BLACKHOLE || a->type == RTN_PROHIBIT ? -EHOSTUNREACH : 0;
+	return a->type == RTN_UNREACHABLE || a->type == RTN_BLACKHOLE || a->type == RTN_PROHIBIT
+		       ? -EHOSTUNREACH
+		       : 0;
 }
 
-int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index, unsigned *out_if)
+int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index,
+		      unsigned *out_if)
 {
 	struct answer a;
 	int err;
@@ -125,8 +132,10 @@ int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned i
 		return 0;
 	}
 	if (!gid_is_v4(dgid) && gid_is_link_local(dgid)) {
-		/* Reaches exactly one link. The host's own address is on it, or the neighbour is to be found there. */
-		if (!is_on_interface(sgid, if_index) || (!is_on_interface(dgid, if_index) && is_on_interface(dgid, 0)))
+		/* Reaches exactly one link. The host's own address is on it, or the neighbour is to
+		 * be found there. */
+		if (!is_on_interface(sgid, if_index) ||
+		    (!is_on_interface(dgid, if_index) && is_on_interface(dgid, 0)))
 			return -EHOSTUNREACH;
 		*out_if = if_index;
 		return 0;
@@ -142,7 +151,8 @@ int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned i
 	}
 	if (is_transmitting(if_index))
 		return err ? err : -ENETUNREACH;
-	/* An address of the host as a whole (on the loopback interface) goes out wherever the table says. */
+	/* An address of the host as a whole (on the loopback interface) goes out wherever the table
+	 * says. */
 	if (gid_is_v4(sgid) && sgid[12] == 127)
 		return -ENETUNREACH;
 	err = judge(look_up(sgid, dgid, 0, &a), &a);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Process slots: listening sockets with abstract names (unix(7)). Such a name belongs to one network namespace, is held by one
- * socket whatever its user, and is gone when the last descriptor of it is, however the process ended. Watching is connecting: the
- * connection hangs up when the holder dies, whether it was ever accepted or not.
+ * Process slots: listening sockets with abstract names (unix(7)). Such a name belongs to one
+ * network namespace, is held by one socket whatever its user, and is gone when the last descriptor
+ * of it is, however the process ended. Watching is connecting: the connection hangs up when the
+ * holder dies, whether it was ever accepted or not.
  *
  *   free --bind, listen--> held --close or death--> free
  *
- * The holder takes connections off the queue (vf_os_slot_serve), so that it does not fill up. A holder that does not (stopped) keeps
- * them waiting in the kernel, which costs nobody anything.
+ * The holder takes connections off the queue (vf_os_slot_serve), so that it does not fill up. A
+ * holder that does not (stopped) keeps them waiting in the kernel, which costs nobody anything.
  */
 #include "os/os.h"
 
@@ -29,7 +30,8 @@ enum { WATCHERS_MAX = 1024, QUEUE_LEN = 4096 };
 struct vf_os_slot {
 	int fd;
 	unsigned number, watcher_count;
-	int watcher[WATCHERS_MAX]; /* connections of live watchers, and of some dead ones for a while */
+	int watcher[WATCHERS_MAX]; /* connections of live watchers, and of some dead ones for a
+				      while */
 };
 
 static unsigned udp_port(void) { return (unsigned)vf_setting_number(VF_SET_UDP_PORT, 1, 65535); }
@@ -40,7 +42,8 @@ static socklen_t name_of(unsigned slot, struct sockaddr_un *a)
 
 	memset(a, 0, sizeof(*a));
 	a->sun_family = AF_UNIX;
-	n = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "verbifrost.%u.slot.%u", udp_port(), slot);
+	n = snprintf(a->sun_path + 1, sizeof(a->sun_path) - 1, "verbifrost.%u.slot.%u", udp_port(),
+		     slot);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -80,7 +83,9 @@ int vf_os_slot_claim(unsigned hint, struct vf_os_slot **out)
 	}
 	free(s);
 	if (err == -EADDRINUSE)
-		return vf_refuse(ENOSPC, "all %d process slots of this host are taken: so many processes use soft devices now",
+		return vf_refuse(ENOSPC,
+				 "all %d process slots of this host are taken: so many processes "
+				 "use soft devices now",
 				 VF_OS_SLOTS);
 	return vf_refuse(-err, "no socket for a process slot: %s", strerror(-err));
 }
@@ -101,7 +106,8 @@ void vf_os_slot_release(struct vf_os_slot *s)
 	free(s);
 }
 
-/* A child's copies are descriptors like the parent's: closing them leaves the parent's socket open and bound. */
+/* A child's copies are descriptors like the parent's: closing them leaves the parent's socket open
+ * and bound. */
 void vf_os_slot_disown(struct vf_os_slot *s) { vf_os_slot_release(s); }
 
 unsigned vf_os_slot_number(const struct vf_os_slot *s) { return s->number; }

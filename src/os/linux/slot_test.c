@@ -124,7 +124,8 @@ static void an_accepted_watcher_is_told_too_and_dead_watchers_are_forgotten(void
 	assert_true(hangs_up(vf_os_slot_fd(s), 0));
 	vf_os_slot_serve(s);
 	assert_false(hangs_up(vf_os_slot_fd(s), 0));
-	for (int i = 0; i < 5000; i++) { /* more than a queue takes, and than may be watched at once */
+	for (int i = 0; i < 5000;
+	     i++) { /* more than a queue takes, and than may be watched at once */
 		assert_int_equal(vf_os_slot_watch(vf_os_slot_number(s), &other), 0);
 		close(other);
 		vf_os_slot_serve(s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Steering of the shared port: a classic BPF program on the group of SO_REUSEPORT sockets (socket(7), SO_ATTACH_REUSEPORT_CBPF).
- * It sees the UDP payload and returns the position of a socket in the group; a position that does not exist makes the kernel choose
- * by hash. One program serves the whole group: whoever attaches last decides for all.
+ * Steering of the shared port: a classic BPF program on the group of SO_REUSEPORT sockets
+ * (socket(7), SO_ATTACH_REUSEPORT_CBPF). It sees the UDP payload and returns the position of a
+ * socket in the group; a position that does not exist makes the kernel choose by hash. One program
+ * serves the whole group: whoever attaches last decides for all.
  *
  *   if payload[0] == probe: return payload[12]
  *   for each known position: if payload[5] == its slot: return position

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The progress thread's name. Its scheduling class stays the program's: an ordinary thread that sleeps most of the time is woken soon. */
+/* The progress thread's name. Its scheduling class stays the program's: an ordinary thread that
+ * sleeps most of the time is woken soon. */
 #include "os/os.h"
 
 #include <pthread.h>

@@ -2,8 +2,9 @@
 /*
  * UDP sockets: how they are opened and what they are told (ip(7), ipv6(7), udp(7)).
  *
- * Never connected: a connected socket numbers its IPv4 packets from an unknown start, and the invariant CRC covers that number. With
- * IP_MTU_DISCOVER at PROBE an unconnected one sends ID 0 and DF, and nobody's forged "fragmentation needed" lowers its MTU.
+ * Never connected: a connected socket numbers its IPv4 packets from an unknown start, and the
+ * invariant CRC covers that number. With IP_MTU_DISCOVER at PROBE an unconnected one sends ID 0 and
+ * DF, and nobody's forged "fragmentation needed" lowers its MTU.
  */
 #include "os/linux/udp.h"
 
@@ -33,7 +34,8 @@
 
 enum { SEGMENTS_MAX = 64 }; /* what every kernel with UDP_SEGMENT takes */
 
-socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16], uint16_t port)
+socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16],
+			      uint16_t port)
 {
 	memset(a, 0, sizeof(*a));
 	if (is_ipv6) {
@@ -48,7 +50,10 @@ socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint
 	return sizeof(a->in);
 }
 
-static int set(int fd, int level, int name, int value) { return setsockopt(fd, level, name, &value, sizeof(value)); }
+static int set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
 
 /* Without these the device would be wrong on the wire: an error of any is an error of the open. */
 static int set_needed(int fd, bool is_ipv6)
@@ -88,7 +93,8 @@ static void set_wanted(struct vf_os_udp *s)
 	s->has_segments = getsockopt(s->fd, IPPROTO_UDP, UDP_SEGMENT, &zero, &len) == 0;
 }
 
-/* FORCE goes over rmem_max where the process may; the plain one is cut to it. The kernel doubles what it is told. */
+/* FORCE goes over rmem_max where the process may; the plain one is cut to it. The kernel doubles
+ * what it is told. */
 static void set_buffers(struct vf_os_udp *s, const struct vf_os_udp_options *o)
 {
 	int got = 0;
@@ -127,7 +133,8 @@ int vf_os_udp_open(const struct vf_os_udp_options *o, struct vf_os_udp **out)
 	if (!s)
 		return -ENOMEM;
 	s->is_ipv6 = o->is_ipv6;
-	s->fd = socket(o->is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
+	s->fd = socket(o->is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       IPPROTO_UDP);
 	if (s->fd < 0) {
 		err = -errno;
 		free(s);
@@ -173,12 +180,14 @@ uint64_t vf_os_udp_overflows(const struct vf_os_udp *s)
 	uint32_t info[SK_MEMINFO_VARS] = {0};
 	socklen_t len = sizeof(info);
 
-	if (getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 || len <= SK_MEMINFO_DROPS * sizeof(info[0]))
+	if (getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0 ||
+	    len <= SK_MEMINFO_DROPS * sizeof(info[0]))
 		return UINT64_MAX;
 	return info[SK_MEMINFO_DROPS];
 }
 
-static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsigned if_index, bool is_join)
+static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsigned if_index,
+			     bool is_join)
 {
 	int r;
 
@@ -188,12 +197,14 @@ static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsign
 		struct ipv6_mreq m = {.ipv6mr_interface = if_index};
 
 		memcpy(&m.ipv6mr_multiaddr, mgid, 16);
-		r = setsockopt(s->fd, IPPROTO_IPV6, is_join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &m, sizeof(m));
+		r = setsockopt(s->fd, IPPROTO_IPV6, is_join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
+			       &m, sizeof(m));
 	} else {
 		struct ip_mreqn m = {.imr_ifindex = (int)if_index};
 
 		memcpy(&m.imr_multiaddr, mgid + 12, 4);
-		r = setsockopt(s->fd, IPPROTO_IP, is_join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &m, sizeof(m));
+		r = setsockopt(s->fd, IPPROTO_IP, is_join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+			       &m, sizeof(m));
 	}
 	return r < 0 ? -errno : 0;
 }

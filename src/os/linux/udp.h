@@ -20,6 +20,7 @@ union vf_udp_sockaddr {
 };
 
 /** Returns the length that goes with it. */
-socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16], uint16_t port);
+socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16],
+			      uint16_t port);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sending with UDP_SEGMENT and receiving with recvmmsg and UDP_GRO. Source address, interface, TTL and TOS travel as control
- * messages with each send; errors of earlier sends (ICMP) are taken off and forgotten.
+ * Sending with UDP_SEGMENT and receiving with recvmmsg and UDP_GRO. Source address, interface, TTL
+ * and TOS travel as control messages with each send; errors of earlier sends (ICMP) are taken off
+ * and forgotten.
  */
 #include "os/linux/udp.h"
 
@@ -157,7 +158,8 @@ static void take_controls(struct msghdr *h, struct vf_os_udp_recv *m)
 	}
 }
 
-static void take_one(const struct vf_os_udp *s, struct mmsghdr *h, const union vf_udp_sockaddr *from, struct vf_os_udp_recv *m)
+static void take_one(const struct vf_os_udp *s, struct mmsghdr *h,
+		     const union vf_udp_sockaddr *from, struct vf_os_udp_recv *m)
 {
 	m->len = h->msg_len > m->buf_len ? m->buf_len : h->msg_len;
 	m->segment_len = m->len;

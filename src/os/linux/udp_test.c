@@ -22,16 +22,22 @@ static uint8_t buffers[4][65536];
 
 static struct vf_os_udp *open_socket(bool is_ipv6, uint16_t port, bool is_shared)
 {
-	struct vf_os_udp_options o = {.is_ipv6 = is_ipv6, .port = port, .is_shared = is_shared, .rcvbuf_bytes = 1 << 20,
+	struct vf_os_udp_options o = {.is_ipv6 = is_ipv6,
+				      .port = port,
+				      .is_shared = is_shared,
+				      .rcvbuf_bytes = 1 << 20,
 				      .sndbuf_bytes = 1 << 20};
 	struct vf_os_udp *s = NULL;
 
 	return vf_os_udp_open(&o, &s) == 0 ? s : NULL;
 }
 
-static struct vf_os_udp_send message(struct iovec *iov, const uint8_t *src, const uint8_t *dst, uint16_t port)
+static struct vf_os_udp_send message(struct iovec *iov, const uint8_t *src, const uint8_t *dst,
+				     uint16_t port)
 {
-	struct vf_os_udp_send m = {.iov = iov, .iov_count = 1, .segment_len = (uint32_t)iov->iov_len,
+	struct vf_os_udp_send m = {.iov = iov,
+				   .iov_count = 1,
+				   .segment_len = (uint32_t)iov->iov_len,
 				   .total_len = (uint32_t)iov->iov_len};
 
 	memcpy(m.addr.src, src, 16);
@@ -94,7 +100,8 @@ static void a_segmented_send_arrives_as_the_datagrams_it_was_made_of(void **stat
 {
 	struct vf_os_udp *a = open_socket(false, 0, false), *b = open_socket(false, 0, false);
 	static uint8_t data[4000 * 10 + 100], got[sizeof(data)];
-	struct iovec iov[2] = {{.iov_base = data, .iov_len = 17}, {.iov_base = data + 17, .iov_len = sizeof(data) - 17}};
+	struct iovec iov[2] = {{.iov_base = data, .iov_len = 17},
+			       {.iov_base = data + 17, .iov_len = sizeof(data) - 17}};
 	struct vf_os_udp_recv r[4];
 	unsigned segments, datagrams = 0;
 	uint32_t bytes, have = 0;
