@@ -169,6 +169,10 @@ void vf_os_wake_set(const struct vf_os_wake *w);
 /** Makes it unreadable. */
 void vf_os_wake_clear(const struct vf_os_wake *w);
 
+struct pollfd;
+/** poll(2) with a time-out in nanoseconds, as finely as the system can; VF_NSEC_NEVER waits for ever. Returns what poll(2) does, or -errno. */
+int vf_os_poll(struct pollfd *fds, unsigned count, vf_nsec timeout_ns);
+
 /** Name and scheduling class for the progress thread; best effort. */
 void vf_os_thread_prepare(const char *name);
 /** Text like "Linux 6.1.0" for doctor; and the limits it reports. */

@@ -66,6 +66,22 @@ static void a_wake_up_is_readable_from_set_to_clear_however_often_it_is_set(void
 	vf_os_wake_close(&w);
 }
 
+static void a_sleep_ends_at_its_time_or_at_once_when_something_is_readable(void **state)
+{
+	struct vf_os_wake w;
+	struct pollfd p = {.events = POLLIN};
+	vf_nsec start = vf_os_now();
+
+	(void)state;
+	assert_int_equal(vf_os_wake_open(&w), 0);
+	p.fd = w.read_fd;
+	assert_int_equal(vf_os_poll(&p, 1, 300 * VF_USEC), 0);
+	assert_true(vf_os_now() - start >= 300 * VF_USEC);
+	vf_os_wake_set(&w);
+	assert_int_equal(vf_os_poll(&p, 1, VF_NSEC_NEVER), 1);
+	vf_os_wake_close(&w);
+}
+
 static void the_system_is_described_within_the_room_given(void **state)
 {
 	char text[128], small[4] = "xyz";
@@ -84,6 +100,7 @@ int main(void)
 		cmocka_unit_test(the_clock_never_goes_back_and_the_wall_clock_is_past_2020),
 		cmocka_unit_test(random_bytes_differ_and_fill_the_whole_buffer),
 		cmocka_unit_test(a_wake_up_is_readable_from_set_to_clear_however_often_it_is_set),
+		cmocka_unit_test(a_sleep_ends_at_its_time_or_at_once_when_something_is_readable),
 		cmocka_unit_test(the_system_is_described_within_the_room_given),
 	};
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waking a thread that sleeps in poll(2): an eventfd. */
+/* Waking a thread that sleeps in poll(2): an eventfd. And that sleep, to the nanosecond. */
 #include "os/os.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 int vf_os_wake_open(struct vf_os_wake *w)
@@ -42,4 +45,13 @@ void vf_os_wake_clear(const struct vf_os_wake *w)
 	while (read(w->read_fd, &n, sizeof(n)) < 0 && errno == EINTR)
 		;
 	errno = saved;
+}
+
+int vf_os_poll(struct pollfd *fds, unsigned count, vf_nsec timeout_ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(timeout_ns / VF_SEC),
+			     .tv_nsec = (long)(timeout_ns % VF_SEC)};
+	int n = ppoll(fds, count, timeout_ns == VF_NSEC_NEVER ? NULL : &t, NULL);
+
+	return n < 0 ? -errno : n;
 }

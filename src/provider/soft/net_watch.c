@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Watching other processes of this host: whose slot hangs up has ended, and the objects are told.
+ * All with the lock held. */
+#include "provider/soft/net_state.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+void net_watch_init(struct vf_soft_net *net)
+{
+	for (unsigned i = 0; i < VF_OS_SLOTS; i++)
+		net->watch[i].fd = -1;
+}
+
+static void stop(struct net_watch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+}
+
+void net_watch_close(struct vf_soft_net *net)
+{
+	for (unsigned i = 0; i < VF_OS_SLOTS; i++) {
+		stop(&net->watch[i]);
+		net->watch[i].users = 0;
+	}
+}
+
+int vf_soft_net_watch_slot(struct vf_soft_net *net, unsigned slot)
+{
+	struct net_watch *w;
+	int err = 0;
+
+	if (slot >= VF_OS_SLOTS)
+		return -EINVAL;
+	if (net->is_orphan)
+		return -ENODEV;
+	w = &net->watch[slot];
+	if (slot != net->slot_number && w->fd < 0) {
+		err = vf_os_slot_watch(slot, &w->fd);
+		if (err)
+			w->fd = -1;
+		else
+			net_thread_wake(net);
+	}
+	if (err == 0)
+		w->users++;
+	return err;
+}
+
+void vf_soft_net_unwatch_slot(struct vf_soft_net *net, unsigned slot)
+{
+	struct net_watch *w;
+
+	if (slot >= VF_OS_SLOTS)
+		return;
+	w = &net->watch[slot];
+	if (w->users && --w->users == 0)
+		stop(w);
+}
+
+void net_watch_hung_up(struct vf_soft_net *net, unsigned slot)
+{
+	stop(&net->watch[slot]);
+	vf_soft_peer_died(slot);
+}
