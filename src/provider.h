@@ -6,7 +6,9 @@
  *
  * The API layer: checks pointers and ranges that are the same for every device, keeps reference counts (EBUSY), converts
  * 0/-errno into each verb's own convention, makes contexts, events, completion channels, protection, thread and parent domains.
- * The provider: everything that is the device's. Each object of the provider embeds one of the structs below as its first member.
+ * The provider: everything that is the device's. Each object of the provider embeds one of the structs below as its first member and is
+ * made of zeroed memory. In the ibv_ part the provider sets lkey and rkey, qp_num, and the granted cqe; the API layer sets everything
+ * else (context, pd, cq, srq, channel, handle, mutex, type, state) after the provider has made the object.
  * Data-path calls do not pass the API layer: the provider sets the function pointers in ibv_context.ops, ibv_cq_ex and ibv_qp_ex itself.
  *
  * Every slot of vf_provider_ops is pre-filled with a function that answers -EOPNOTSUPP (vf_provider_ops_fill), so nobody tests for NULL.
@@ -43,18 +45,23 @@ struct vf_context {
 	struct verbs_context verbs;
 };
 
+/*
+ * Parent domains and imported PDs are the API layer's alone: the provider is always given the real PD that they stand for.
+ */
 struct vf_pd {
 	struct ibv_pd ibv;
 	atomic_int users;
-	struct vf_pd *parent_of; /* NULL: a real PD; else the PD that this parent domain stands for */
+	struct vf_pd *parent_of; /* NULL: a real PD; else the real PD that this one stands for */
 	void *pd_context;	 /* parent domains */
 	struct ibv_td *td;
+	bool is_import;	 /* by ibv_import_pd */
+	bool is_closing; /* an import given back while in use: freed with its last user */
 };
 
 struct vf_mr {
 	struct ibv_mr ibv;
-	atomic_int users; /* bound memory windows */
-	enum vf_mr_kind { VF_MR_PLAIN, VF_MR_NULL, VF_MR_DMABUF } kind;
+	atomic_int users; /* bound memory windows; the provider counts them */
+	enum vf_mr_kind { VF_MR_PLAIN, VF_MR_NULL, VF_MR_DMABUF, VF_MR_IMPORT } kind; /* the API layer's */
 };
 
 struct vf_mw {
@@ -75,6 +82,7 @@ struct vf_cq {
 	atomic_int users; /* queue pairs */
 	atomic_uint events_delivered; /* by ibv_get_cq_event; destroy waits for as many acknowledgements */
 	atomic_uint async_delivered;
+	struct vf_pd *domain; /* the parent domain it was made with, or NULL; the API layer's */
 };
 
 struct vf_srq {
@@ -94,6 +102,14 @@ struct vf_qp {
 
 struct vf_ah {
 	struct ibv_ah ibv;
+};
+
+/* What is to be registered of a dma-buf. */
+struct vf_dmabuf {
+	int fd;
+	uint64_t offset;
+	size_t length;
+	uint64_t iova;
 };
 
 struct vf_counter {
@@ -131,8 +147,7 @@ struct vf_provider_ops {
 
 	int (*reg_mr)(struct vf_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access,
 		      struct vf_mr **out);
-	int (*reg_dmabuf_mr)(struct vf_pd *pd, uint64_t offset, size_t length, uint64_t iova,
-			     int fd, unsigned access,
+	int (*reg_dmabuf_mr)(struct vf_pd *pd, const struct vf_dmabuf *buf, unsigned access,
 			     struct vf_mr **out);
 	int (*alloc_null_mr)(struct vf_pd *pd, struct vf_mr **out);
 	/* flags: enum ibv_rereg_mr_flags; on failure the old registration stays (the API layer maps that to its codes). */
@@ -182,6 +197,24 @@ int vf_device_list_add(struct vf_device_list *list, struct vf_device *dev);
 /** "eth0: down" and the like, for doctor and `devices`. */
 void vf_device_list_skip(struct vf_device_list *list, const char *what, const char *why);
 
+/* Below: for the API layer. */
+
+struct vf_device_list *vf_device_list_create(void);
+/** Asks every provider of vf_providers. -ENOMEM. */
+int vf_device_list_collect(struct vf_device_list *list);
+unsigned vf_device_list_count(const struct vf_device_list *list);
+/** The @i-th device; the reference stays the list's. */
+struct vf_device *vf_device_list_at(const struct vf_device_list *list, unsigned i);
+/** What was left out: false when there is no @i-th. Valid while the list is. */
+bool vf_device_list_skipped(const struct vf_device_list *list, unsigned i, const char **what,
+			    const char **why);
+/** Puts its references. */
+void vf_device_list_destroy(struct vf_device_list *list);
+
+void vf_device_get(struct vf_device *dev);
+/** The last one gives the device back to its provider. */
+void vf_device_put(struct vf_device *dev);
+
 /* ---- events: implemented in src/provider/events.c, used by providers and the API layer ---- */
 
 /*
@@ -203,14 +236,28 @@ void vf_event_queue_put(struct vf_event_queue *q, struct vf_event *e);
 /** Allocates and appends; when there is no memory the event is logged and lost. */
 void vf_event_queue_put_async(struct vf_event_queue *q, const struct ibv_async_event *async);
 /**
- * Takes the oldest into *out. When empty: -EAGAIN if the descriptor was made non-blocking by the program (fcntl), else waits.
- * -EINTR as read(2) has it.
+ * Takes the oldest into *out and counts it as delivered on the object that it speaks of (events_delivered, async_delivered). When
+ * empty: -EAGAIN if the descriptor was made non-blocking by the program (fcntl), else waits. -EINTR as read(2) has it.
  */
 int vf_event_queue_get(struct vf_event_queue *q, struct vf_event *out);
 /** Removes events that speak of an object that is being destroyed; returns how many. */
 unsigned vf_event_queue_forget(struct vf_event_queue *q, const void *object);
 
+/* An object whose events are dropped from now on, because it is being destroyed. */
+struct vf_event_block {
+	struct vf_list link;
+	const void *object;
+};
+
+/** Forgets, and drops what is put later, until vf_event_queue_unblock. @block stays the caller's. */
+void vf_event_queue_block(struct vf_event_queue *q, struct vf_event_block *block,
+			  const void *object);
+void vf_event_queue_unblock(struct vf_event_queue *q, struct vf_event_block *block);
+
 /* ---- the providers there are ---- */
+
+/** In the order in which their devices are listed; ends with NULL. */
+extern const struct vf_provider_ops *const vf_providers[];
 
 extern const struct vf_provider_ops vf_soft_ops;
 
