@@ -512,27 +512,30 @@ static void short_exchanges_need_no_words_at_all(void **state)
 	world_end(w);
 }
 
-/* Everything may be lost, control packets too: all is sent in the end, and nobody waits for ever. */
+/* All to all, RC and UC; everything may be lost, control packets too. */
+static void all_to_all_with_loss(unsigned loss_percent, uint64_t seed)
+{
+	unsigned count = 2 + (unsigned)seed % 7;
+	struct world *w = world_make(count, 100 * loss_percent + seed);
+
+	w->loss_percent = loss_percent;
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < count; k++)
+			if (i != k)
+				talk(w, i, k, 300, (i + k) % 2 ? VF_ROCE_UC : VF_ROCE_RC);
+	start_all(w);
+	assert_true(world_run(w, 400 * VF_SEC, false));
+	world_end(w);
+}
+
 static void no_loss_of_any_kind_makes_anybody_wait_for_ever(void **state)
 {
 	static const unsigned percents[] = {1, 10, 30, 60, 90};
 
 	(void)state;
-	for (unsigned p = 0; p < VF_ARRAY_SIZE(percents); p++) {
-		for (uint64_t seed = 1; seed <= 8; seed++) {
-			unsigned count = 2 + (unsigned)seed % 7;
-			struct world *w = world_make(count, 100 * p + seed);
-
-			w->loss_percent = percents[p];
-			for (unsigned i = 0; i < count; i++)
-				for (unsigned k = 0; k < count; k++)
-					if (i != k)
-						talk(w, i, k, 300, (i + k) % 2 ? VF_ROCE_UC : VF_ROCE_RC);
-			start_all(w);
-			assert_true(world_run(w, 400 * VF_SEC, false));
-			world_end(w);
-		}
-	}
+	for (unsigned p = 0; p < VF_ARRAY_SIZE(percents); p++)
+		for (uint64_t seed = 1; seed <= 8; seed++)
+			all_to_all_with_loss(percents[p], seed);
 }
 
 static void losses_cost_a_fraction_of_the_throughput_only(void **state)
