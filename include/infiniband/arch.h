@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_ARCH_H
 #define INFINIBAND_ARCH_H
 /*
- * Byte order of 64-bit numbers, for programs that were written before systems had it. New ones use <endian.h>.
+ * Byte order of 64-bit numbers, for programs that were written before systems had it. New ones use
+ * <endian.h>.
  */
 #include <stdint.h>
 

@@ -2,8 +2,9 @@
 #ifndef IB_USER_IOCTL_VERBS_H
 #define IB_USER_IOCTL_VERBS_H
 /*
- * The part of the Linux kernel's RDMA interface whose names shine through <infiniband/verbs.h>: access flags, queue types,
- * ESP flow actions, memory advice, GID entries. The include guard is the kernel's, so that both may be included.
+ * The part of the Linux kernel's RDMA interface whose names shine through <infiniband/verbs.h>:
+ * access flags, queue types, ESP flow actions, memory advice, GID entries. The include guard is the
+ * kernel's, so that both may be included.
  */
 #include <infiniband/verbs_platform.h>
 
@@ -12,7 +13,7 @@
 #endif
 
 #define IB_UVERBS_ACCESS_OPTIONAL_FIRST (1 << 20)
-#define IB_UVERBS_ACCESS_OPTIONAL_LAST (1 << 29)
+#define IB_UVERBS_ACCESS_OPTIONAL_LAST	(1 << 29)
 
 enum ib_uverbs_core_support {
 	IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS = 1 << 0,

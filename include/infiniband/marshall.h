@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_MARSHALL_H
 #define INFINIBAND_MARSHALL_H
 /*
- * Between the verbs' structs and those of Linux's kernel interface (<rdma/ib_user_verbs.h>, <rdma/ib_user_sa.h>).
+ * Between the verbs' structs and those of Linux's kernel interface (<rdma/ib_user_verbs.h>,
+ * <rdma/ib_user_sa.h>).
  */
 #include <infiniband/sa.h>
 #include <infiniband/verbs.h>

@@ -2,39 +2,33 @@
 #ifndef INFINIBAND_OPCODE_H
 #define INFINIBAND_OPCODE_H
 /*
- * Packet opcodes (IBTA 9.2, table 38): transport in the three high bits, operation in the five low ones.
+ * Packet opcodes (IBTA 9.2, table 38): transport in the three high bits, operation in the five low
+ * ones.
  */
 
 /* IBV_OPCODE(RC, SEND_ONLY) defines IBV_OPCODE_RC_SEND_ONLY. */
-#define IBV_OPCODE(transport, op) \
+#define IBV_OPCODE(transport, op)                                                                  \
 	IBV_OPCODE_##transport##_##op = IBV_OPCODE_##transport + IBV_OPCODE_##op
 
 /* The operations that all connected transports have. */
-#define _IBV_OPCODES_CONNECTED(transport)                            \
-	IBV_OPCODE(transport, SEND_FIRST),                           \
-		IBV_OPCODE(transport, SEND_MIDDLE),                  \
-		IBV_OPCODE(transport, SEND_LAST),                    \
-		IBV_OPCODE(transport, SEND_LAST_WITH_IMMEDIATE),     \
-		IBV_OPCODE(transport, SEND_ONLY),                    \
-		IBV_OPCODE(transport, SEND_ONLY_WITH_IMMEDIATE),     \
-		IBV_OPCODE(transport, RDMA_WRITE_FIRST),             \
-		IBV_OPCODE(transport, RDMA_WRITE_MIDDLE),            \
-		IBV_OPCODE(transport, RDMA_WRITE_LAST),              \
-		IBV_OPCODE(transport, RDMA_WRITE_LAST_WITH_IMMEDIATE), \
-		IBV_OPCODE(transport, RDMA_WRITE_ONLY),              \
+#define _IBV_OPCODES_CONNECTED(transport)                                                          \
+	IBV_OPCODE(transport, SEND_FIRST), IBV_OPCODE(transport, SEND_MIDDLE),                     \
+		IBV_OPCODE(transport, SEND_LAST), IBV_OPCODE(transport, SEND_LAST_WITH_IMMEDIATE), \
+		IBV_OPCODE(transport, SEND_ONLY), IBV_OPCODE(transport, SEND_ONLY_WITH_IMMEDIATE), \
+		IBV_OPCODE(transport, RDMA_WRITE_FIRST), IBV_OPCODE(transport, RDMA_WRITE_MIDDLE), \
+		IBV_OPCODE(transport, RDMA_WRITE_LAST),                                            \
+		IBV_OPCODE(transport, RDMA_WRITE_LAST_WITH_IMMEDIATE),                             \
+		IBV_OPCODE(transport, RDMA_WRITE_ONLY),                                            \
 		IBV_OPCODE(transport, RDMA_WRITE_ONLY_WITH_IMMEDIATE)
 
 /* And those of reliable transports. */
-#define _IBV_OPCODES_RELIABLE(transport)                          \
-	IBV_OPCODE(transport, RDMA_READ_REQUEST),                 \
-		IBV_OPCODE(transport, RDMA_READ_RESPONSE_FIRST),  \
-		IBV_OPCODE(transport, RDMA_READ_RESPONSE_MIDDLE), \
-		IBV_OPCODE(transport, RDMA_READ_RESPONSE_LAST),   \
-		IBV_OPCODE(transport, RDMA_READ_RESPONSE_ONLY),   \
-		IBV_OPCODE(transport, ACKNOWLEDGE),               \
-		IBV_OPCODE(transport, ATOMIC_ACKNOWLEDGE),        \
-		IBV_OPCODE(transport, COMPARE_SWAP),              \
-		IBV_OPCODE(transport, FETCH_ADD)
+#define _IBV_OPCODES_RELIABLE(transport)                                                           \
+	IBV_OPCODE(transport, RDMA_READ_REQUEST), IBV_OPCODE(transport, RDMA_READ_RESPONSE_FIRST), \
+		IBV_OPCODE(transport, RDMA_READ_RESPONSE_MIDDLE),                                  \
+		IBV_OPCODE(transport, RDMA_READ_RESPONSE_LAST),                                    \
+		IBV_OPCODE(transport, RDMA_READ_RESPONSE_ONLY),                                    \
+		IBV_OPCODE(transport, ACKNOWLEDGE), IBV_OPCODE(transport, ATOMIC_ACKNOWLEDGE),     \
+		IBV_OPCODE(transport, COMPARE_SWAP), IBV_OPCODE(transport, FETCH_ADD)
 
 enum {
 	IBV_OPCODE_RC = 0x00,

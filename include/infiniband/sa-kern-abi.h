@@ -6,7 +6,7 @@
  */
 struct ib_user_path_rec;
 
-#define ib_kern_path_rec ib_user_path_rec
+#define ib_kern_path_rec  ib_user_path_rec
 #define ibv_kern_path_rec ib_user_path_rec
 
 #endif

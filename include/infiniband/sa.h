@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_SA_H
 #define INFINIBAND_SA_H
 /*
- * Subnet administration records. The connection manager's interface hands them out; IBTA 15.2.5 has the fields.
+ * Subnet administration records. The connection manager's interface hands them out; IBTA 15.2.5 has
+ * the fields.
  */
 #include <infiniband/verbs.h>
 
@@ -83,13 +84,13 @@ struct ibv_path_record {
 
 #define IBV_PATH_RECORD_REVERSIBLE 0x80
 
-#define IBV_PATH_FLAG_GMP (1 << 0)
-#define IBV_PATH_FLAG_PRIMARY (1 << 1)
-#define IBV_PATH_FLAG_ALTERNATE (1 << 2)
-#define IBV_PATH_FLAG_OUTBOUND (1 << 3)
-#define IBV_PATH_FLAG_INBOUND (1 << 4)
+#define IBV_PATH_FLAG_GMP	      (1 << 0)
+#define IBV_PATH_FLAG_PRIMARY	      (1 << 1)
+#define IBV_PATH_FLAG_ALTERNATE	      (1 << 2)
+#define IBV_PATH_FLAG_OUTBOUND	      (1 << 3)
+#define IBV_PATH_FLAG_INBOUND	      (1 << 4)
 #define IBV_PATH_FLAG_INBOUND_REVERSE (1 << 5)
-#define IBV_PATH_FLAG_BIDIRECTIONAL (IBV_PATH_FLAG_OUTBOUND | IBV_PATH_FLAG_INBOUND_REVERSE)
+#define IBV_PATH_FLAG_BIDIRECTIONAL   (IBV_PATH_FLAG_OUTBOUND | IBV_PATH_FLAG_INBOUND_REVERSE)
 
 struct ibv_path_data {
 	uint32_t flags; /* IBV_PATH_FLAG_ */

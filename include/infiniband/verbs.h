@@ -2,9 +2,10 @@
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
 /*
- * The verbs interface, source- and binary-compatible with libibverbs up to IBVERBS_1.18. Types are in the verbs_*.h headers that this
- * one brings in; here are the calls. Unless said otherwise a call that returns a pointer returns NULL and sets errno when it fails,
- * and one that returns int returns 0 or an errno value.
+ * The verbs interface, source- and binary-compatible with libibverbs up to IBVERBS_1.18. Types are
+ * in the verbs_*.h headers that this one brings in; here are the calls. Unless said otherwise a
+ * call that returns a pointer returns NULL and sets errno when it fails, and one that returns int
+ * returns 0 or an errno value.
  */
 #include <infiniband/verbs_poll.h>
 
@@ -46,7 +47,8 @@ const char *ibv_event_type_str(enum ibv_event_type event);
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr);
 
 /* Falls back to ibv_query_device, with the extended part zero. */
-static inline int ibv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+static inline int ibv_query_device_ex(struct ibv_context *context,
+				      const struct ibv_query_device_ex_input *input,
 				      struct ibv_device_attr_ex *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, query_device_ex);
@@ -63,10 +65,13 @@ static inline int ibv_query_device_ex(struct ibv_context *context, const struct 
 	return err;
 }
 
-/* The exported function writes 48 bytes; the macro of the same name fills all that this header knows. */
-int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr);
+/* The exported function writes 48 bytes; the macro of the same name fills all that this header
+ * knows. */
+int ibv_query_port(struct ibv_context *context, uint8_t port_num,
+		   struct _compat_ibv_port_attr *port_attr);
 
-static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr)
+static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num,
+				    struct ibv_port_attr *port_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, query_port);
 
@@ -84,20 +89,21 @@ int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_
 /* -1 and errno */
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 
-int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index, struct ibv_gid_entry *entry,
-		      uint32_t flags, size_t entry_size);
-ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max_entries,
-			     uint32_t flags, size_t entry_size);
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+		      struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size);
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+			     size_t max_entries, uint32_t flags, size_t entry_size);
 
-static inline int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
-				   struct ibv_gid_entry *entry, uint32_t flags)
+static inline int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
+				   uint32_t gid_index, struct ibv_gid_entry *entry, uint32_t flags)
 {
 	return _ibv_query_gid_ex(context, port_num, gid_index, entry, flags, sizeof(*entry));
 }
 
 /* How many entries were filled, or a negative errno value. */
-static inline ssize_t ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
-					  size_t max_entries, uint32_t flags)
+static inline ssize_t ibv_query_gid_table(struct ibv_context *context,
+					  struct ibv_gid_entry *entries, size_t max_entries,
+					  uint32_t flags)
 {
 	return _ibv_query_gid_table(context, entries, max_entries, flags, sizeof(*entries));
 }
@@ -124,7 +130,8 @@ static inline int ibv_is_qpt_supported(uint32_t caps, enum ibv_qp_type qpt)
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context);
 int ibv_dealloc_pd(struct ibv_pd *pd);
 
-static inline struct ibv_td *ibv_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *init_attr)
+static inline struct ibv_td *ibv_alloc_td(struct ibv_context *context,
+					  struct ibv_td_init_attr *init_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, alloc_td);
 
@@ -152,7 +159,8 @@ static inline struct ibv_pd *ibv_alloc_parent_domain(struct ibv_context *context
 	return NULL;
 }
 
-static inline struct ibv_xrcd *ibv_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *xrcd_init_attr)
+static inline struct ibv_xrcd *ibv_open_xrcd(struct ibv_context *context,
+					     struct ibv_xrcd_init_attr *xrcd_init_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, open_xrcd);
 
@@ -172,40 +180,49 @@ static inline int ibv_close_xrcd(struct ibv_xrcd *xrcd)
 /* ---- memory regions ---- */
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
-struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access);
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+			       int access);
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				unsigned int access);
 struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr);
-struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access);
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+				 int fd, int access);
 /* 0, or one of enum ibv_rereg_mr_err_code */
-int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access);
+int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		 int access);
 int ibv_dereg_mr(struct ibv_mr *mr);
 
 /*
- * Optional access flags go to ibv_reg_mr_iova2, which ignores those that the device lacks; so do flags that are not known when the
- * program is compiled. A library without that function thus still serves programs that use none.
+ * Optional access flags go to ibv_reg_mr_iova2, which ignores those that the device lacks; so do
+ * flags that are not known when the program is compiled. A library without that function thus still
+ * serves programs that use none.
  */
-#define _verbs_has_optional_access(access) \
-	(!__builtin_constant_p(((int)(access) & IBV_ACCESS_OPTIONAL_RANGE) == 0) || \
-	 ((int)(access) & IBV_ACCESS_OPTIONAL_RANGE) != 0)
+#define _verbs_has_optional_access(access)                                                         \
+	(!__builtin_constant_p(((int)(access)&IBV_ACCESS_OPTIONAL_RANGE) == 0) ||                  \
+	 ((int)(access)&IBV_ACCESS_OPTIONAL_RANGE) != 0)
 
-__attribute__((always_inline)) static inline struct ibv_mr *__ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
-									 unsigned int access, int has_optional)
+__attribute__((always_inline)) static inline struct ibv_mr *__ibv_reg_mr(struct ibv_pd *pd,
+									 void *addr, size_t length,
+									 unsigned int access,
+									 int has_optional)
 {
 	return has_optional ? ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, access)
 			    : ibv_reg_mr(pd, addr, length, (int)access);
 }
 
-__attribute__((always_inline)) static inline struct ibv_mr *
-__ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access, int has_optional)
+__attribute__((always_inline)) static inline struct ibv_mr *__ibv_reg_mr_iova(
+	struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access,
+	int has_optional)
 {
 	return has_optional ? ibv_reg_mr_iova2(pd, addr, length, iova, access)
 			    : ibv_reg_mr_iova(pd, addr, length, iova, (int)access);
 }
 
-#define ibv_reg_mr(pd, addr, length, access) \
+#define ibv_reg_mr(pd, addr, length, access)                                                       \
 	__ibv_reg_mr(pd, addr, length, (unsigned int)(access), _verbs_has_optional_access(access))
-#define ibv_reg_mr_iova(pd, addr, length, iova, access) \
-	__ibv_reg_mr_iova(pd, addr, length, iova, (unsigned int)(access), _verbs_has_optional_access(access))
+#define ibv_reg_mr_iova(pd, addr, length, iova, access)                                            \
+	__ibv_reg_mr_iova(pd, addr, length, iova, (unsigned int)(access),                          \
+			  _verbs_has_optional_access(access))
 
 static inline struct ibv_mr *ibv_alloc_null_mr(struct ibv_pd *pd)
 {
@@ -228,7 +245,8 @@ static inline int ibv_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice adv
 /* Memory that the device chose; NULL without errno when there is none. */
 void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf);
 void ibv_free_buf(struct ibv_buf *buf);
-struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access);
+struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length,
+			      int access);
 int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf);
 
 struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr);
@@ -236,7 +254,8 @@ int ibv_dealloc_dmah(struct ibv_dmah *dmah);
 
 /* ---- device memory ---- */
 
-static inline struct ibv_dm *ibv_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+static inline struct ibv_dm *ibv_alloc_dm(struct ibv_context *context,
+					  struct ibv_alloc_dm_attr *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, alloc_dm);
 
@@ -253,8 +272,8 @@ static inline int ibv_free_dm(struct ibv_dm *dm)
 	return vctx ? vctx->free_dm(dm) : EOPNOTSUPP;
 }
 
-static inline struct ibv_mr *ibv_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset, size_t length,
-					   unsigned int access)
+static inline struct ibv_mr *ibv_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
+					   size_t length, unsigned int access)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(pd->context, reg_dm_mr);
 
@@ -264,12 +283,14 @@ static inline struct ibv_mr *ibv_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 	return NULL;
 }
 
-static inline int ibv_memcpy_to_dm(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr, size_t length)
+static inline int ibv_memcpy_to_dm(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr,
+				   size_t length)
 {
 	return dm->memcpy_to_dm(dm, dm_offset, host_addr, length);
 }
 
-static inline int ibv_memcpy_from_dm(void *host_addr, struct ibv_dm *dm, uint64_t dm_offset, size_t length)
+static inline int ibv_memcpy_from_dm(void *host_addr, struct ibv_dm *dm, uint64_t dm_offset,
+				     size_t length)
 {
 	return dm->memcpy_from_dm(host_addr, dm, dm_offset, length);
 }
@@ -317,10 +338,11 @@ static inline uint32_t ibv_inc_rkey(uint32_t rkey)
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context);
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel);
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
-			     int comp_vector);
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+			     struct ibv_comp_channel *channel, int comp_vector);
 
-static inline struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *cq_attr)
+static inline struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context,
+						 struct ibv_cq_init_attr_ex *cq_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_cq_ex);
 
@@ -369,7 +391,8 @@ static inline struct ibv_srq *ibv_create_srq_ex(struct ibv_context *context,
 	struct verbs_context *vctx;
 
 	if (mask == pd || (mask == (pd | type) && srq_init_attr_ex->srq_type == IBV_SRQT_BASIC))
-		return ibv_create_srq(srq_init_attr_ex->pd, (struct ibv_srq_init_attr *)(void *)srq_init_attr_ex);
+		return ibv_create_srq(srq_init_attr_ex->pd,
+				      (struct ibv_srq_init_attr *)(void *)srq_init_attr_ex);
 	vctx = verbs_get_ctx_op(context, create_srq_ex);
 	if (vctx)
 		return vctx->create_srq_ex(context, srq_init_attr_ex);
@@ -389,12 +412,14 @@ static inline int ibv_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
 
 int ibv_destroy_srq(struct ibv_srq *srq);
 
-static inline int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr)
+static inline int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr,
+				    struct ibv_recv_wr **bad_recv_wr)
 {
 	return srq->context->ops.post_srq_recv(srq, recv_wr, bad_recv_wr);
 }
 
-static inline int ibv_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_ops_wr **bad_op)
+static inline int ibv_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op,
+				   struct ibv_ops_wr **bad_op)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(srq->context, post_srq_ops);
 
@@ -415,7 +440,8 @@ static inline struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context,
 	struct verbs_context *vctx;
 
 	if (qp_init_attr_ex->comp_mask == IBV_QP_INIT_ATTR_PD)
-		return ibv_create_qp(qp_init_attr_ex->pd, (struct ibv_qp_init_attr *)(void *)qp_init_attr_ex);
+		return ibv_create_qp(qp_init_attr_ex->pd,
+				     (struct ibv_qp_init_attr *)(void *)qp_init_attr_ex);
 	vctx = verbs_get_ctx_op(context, create_qp_ex);
 	if (vctx)
 		return vctx->create_qp_ex(context, qp_init_attr_ex);
@@ -423,7 +449,8 @@ static inline struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context,
 	return NULL;
 }
 
-static inline struct ibv_qp *ibv_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *qp_open_attr)
+static inline struct ibv_qp *ibv_open_qp(struct ibv_context *context,
+					 struct ibv_qp_open_attr *qp_open_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, open_qp);
 
@@ -442,19 +469,22 @@ static inline int ibv_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate
 	return vctx ? vctx->modify_qp_rate_limit(qp, attr) : EOPNOTSUPP;
 }
 
-int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		 struct ibv_qp_init_attr *init_attr);
 /* 0, 1 or a set of enum ibv_query_qp_data_in_order_caps */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int ibv_destroy_qp(struct ibv_qp *qp);
 
-static inline int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+static inline int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				struct ibv_send_wr **bad_wr)
 {
 	return qp->context->ops.post_send(qp, wr, bad_wr);
 }
 
-static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+				struct ibv_recv_wr **bad_wr)
 {
 	return qp->context->ops.post_recv(qp, wr, bad_wr);
 }
@@ -464,7 +494,8 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 
 /* ---- receive work queues and their tables ---- */
 
-static inline struct ibv_wq *ibv_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *wq_init_attr)
+static inline struct ibv_wq *ibv_create_wq(struct ibv_context *context,
+					   struct ibv_wq_init_attr *wq_init_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_wq);
 	struct ibv_wq *wq = NULL;
@@ -496,8 +527,8 @@ static inline int ibv_destroy_wq(struct ibv_wq *wq)
 	return vctx ? vctx->destroy_wq(wq) : EOPNOTSUPP;
 }
 
-static inline struct ibv_rwq_ind_table *ibv_create_rwq_ind_table(struct ibv_context *context,
-								 struct ibv_rwq_ind_table_init_attr *init_attr)
+static inline struct ibv_rwq_ind_table *ibv_create_rwq_ind_table(
+	struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *init_attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_rwq_ind_table);
 
@@ -509,7 +540,8 @@ static inline struct ibv_rwq_ind_table *ibv_create_rwq_ind_table(struct ibv_cont
 
 static inline int ibv_destroy_rwq_ind_table(struct ibv_rwq_ind_table *rwq_ind_table)
 {
-	struct verbs_context *vctx = verbs_get_ctx_op(rwq_ind_table->context, destroy_rwq_ind_table);
+	struct verbs_context *vctx =
+		verbs_get_ctx_op(rwq_ind_table->context, destroy_rwq_ind_table);
 
 	return vctx ? vctx->destroy_rwq_ind_table(rwq_ind_table) : EOPNOTSUPP;
 }
@@ -517,18 +549,20 @@ static inline int ibv_destroy_rwq_ind_table(struct ibv_rwq_ind_table *rwq_ind_ta
 /* ---- address handles ---- */
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
-			struct ibv_ah_attr *ah_attr);
-struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num);
+int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+			struct ibv_grh *grh, struct ibv_ah_attr *ah_attr);
+struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+				     uint8_t port_num);
 int ibv_destroy_ah(struct ibv_ah *ah);
 int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
 				uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid);
 
 #define IB_ROCE_UDP_ENCAP_VALID_PORT_MIN 0xc000
 #define IB_ROCE_UDP_ENCAP_VALID_PORT_MAX 0xffff
-#define IB_GRH_FLOWLABEL_MASK 0x000fffff
+#define IB_GRH_FLOWLABEL_MASK		 0x000fffff
 
-/* The UDP source port that stands for a flow label: its high six bits folded into the low fourteen. */
+/* The UDP source port that stands for a flow label: its high six bits folded into the low fourteen.
+ */
 static inline uint16_t ibv_flow_label_to_udp_sport(uint32_t fl)
 {
 	uint32_t folded = (fl & 0x3fff) ^ ((fl & IB_GRH_FLOWLABEL_MASK) >> 14);
@@ -555,8 +589,8 @@ static inline int ibv_destroy_flow(struct ibv_flow *flow_id)
 	return vctx ? vctx->ibv_destroy_flow(flow_id) : EOPNOTSUPP;
 }
 
-static inline struct ibv_flow_action *ibv_create_flow_action_esp(struct ibv_context *ctx,
-								 struct ibv_flow_action_esp_attr *esp)
+static inline struct ibv_flow_action *ibv_create_flow_action_esp(
+	struct ibv_context *ctx, struct ibv_flow_action_esp_attr *esp)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(ctx, create_flow_action_esp);
 
@@ -566,7 +600,8 @@ static inline struct ibv_flow_action *ibv_create_flow_action_esp(struct ibv_cont
 	return NULL;
 }
 
-static inline int ibv_modify_flow_action_esp(struct ibv_flow_action *action, struct ibv_flow_action_esp_attr *esp)
+static inline int ibv_modify_flow_action_esp(struct ibv_flow_action *action,
+					     struct ibv_flow_action_esp_attr *esp)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(action->context, modify_flow_action_esp);
 
@@ -600,16 +635,18 @@ static inline int ibv_destroy_counters(struct ibv_counters *counters)
 	return vctx ? vctx->destroy_counters(counters) : EOPNOTSUPP;
 }
 
-static inline int ibv_attach_counters_point_flow(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr,
+static inline int ibv_attach_counters_point_flow(struct ibv_counters *counters,
+						 struct ibv_counter_attach_attr *attr,
 						 struct ibv_flow *flow)
 {
-	struct verbs_context *vctx = verbs_get_ctx_op(counters->context, attach_counters_point_flow);
+	struct verbs_context *vctx =
+		verbs_get_ctx_op(counters->context, attach_counters_point_flow);
 
 	return vctx ? vctx->attach_counters_point_flow(counters, attr, flow) : EOPNOTSUPP;
 }
 
-static inline int ibv_read_counters(struct ibv_counters *counters, uint64_t *counters_value, uint32_t ncounters,
-				    uint32_t flags)
+static inline int ibv_read_counters(struct ibv_counters *counters, uint64_t *counters_value,
+				    uint32_t ncounters, uint32_t flags)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(counters->context, read_counters);
 
@@ -618,14 +655,17 @@ static inline int ibv_read_counters(struct ibv_counters *counters, uint64_t *cou
 
 /* ---- completion counters ---- */
 
-int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size);
+int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps,
+			      size_t caps_size);
 
-static inline int ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps)
+static inline int ibv_query_comp_cntr_caps(struct ibv_context *context,
+					   struct ibv_comp_cntr_caps *caps)
 {
 	return _ibv_query_comp_cntr_caps(context, caps, sizeof(*caps));
 }
 
-struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr);
+struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context,
+					   struct ibv_comp_cntr_init_attr *cc_attr);
 int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr);
 int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value);
 int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value);

@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_VERBS_COMPLETION_H
 #define INFINIBAND_VERBS_COMPLETION_H
 /*
- * Completions: work completions, completion queues and channels, counters of both kinds. Included by <infiniband/verbs.h>.
+ * Completions: work completions, completion queues and channels, counters of both kinds. Included
+ * by <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_queue.h>
 
@@ -182,7 +183,10 @@ enum {
 	IBV_CREATE_CQ_SUP_WC_FLAGS = 0xfff, /* bits 0 to 11 */
 };
 
-enum ibv_cq_init_attr_mask { IBV_CQ_INIT_ATTR_MASK_FLAGS = 1 << 0, IBV_CQ_INIT_ATTR_MASK_PD = 1 << 1 };
+enum ibv_cq_init_attr_mask {
+	IBV_CQ_INIT_ATTR_MASK_FLAGS = 1 << 0,
+	IBV_CQ_INIT_ATTR_MASK_PD = 1 << 1
+};
 
 enum ibv_create_cq_attr_flags {
 	IBV_CREATE_CQ_ATTR_SINGLE_THREADED = 1 << 0,

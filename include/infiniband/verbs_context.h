@@ -2,8 +2,8 @@
 #ifndef INFINIBAND_VERBS_CONTEXT_H
 #define INFINIBAND_VERBS_CONTEXT_H
 /*
- * Devices and open devices, and the operations that programs reach through them without an exported function. Included by
- * <infiniband/verbs.h>.
+ * Devices and open devices, and the operations that programs reach through them without an exported
+ * function. Included by <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_flow.h>
 
@@ -38,7 +38,8 @@ struct _compat_ibv_port_attr; /* the first 48 bytes of ibv_port_attr */
 
 /* The slots named _compat_ keep the places of calls that are exported functions today. */
 struct ibv_context_ops {
-	int (*_compat_query_device)(struct ibv_context *context, struct ibv_device_attr *device_attr);
+	int (*_compat_query_device)(struct ibv_context *context,
+				    struct ibv_device_attr *device_attr);
 	int (*_compat_query_port)(struct ibv_context *context, uint8_t port_num,
 				  struct _compat_ibv_port_attr *port_attr);
 	void *(*_compat_alloc_pd)(void);
@@ -59,7 +60,8 @@ struct ibv_context_ops {
 	void *(*_compat_modify_srq)(void);
 	void *(*_compat_query_srq)(void);
 	void *(*_compat_destroy_srq)(void);
-	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr);
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr,
+			     struct ibv_recv_wr **bad_recv_wr);
 	void *(*_compat_create_qp)(void);
 	void *(*_compat_query_qp)(void);
 	void *(*_compat_modify_qp)(void);
@@ -86,7 +88,8 @@ struct ibv_context {
 struct verbs_ex_private;
 
 /*
- * What surrounds an ibv_context. New operations are put in front, so every one keeps its distance from the context for ever, and
+ * What surrounds an ibv_context. New operations are put in front, so every one keeps its distance
+ * from the context for ever, and
  * @sz says how many there are.
  */
 struct verbs_context {
@@ -95,52 +98,63 @@ struct verbs_context {
 	int (*dm_export_dmabuf_fd)(struct ibv_dm *dm);
 	struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr);
 	int (*dealloc_dmah)(struct ibv_dmah *dmah);
-	struct ibv_dmah *(*alloc_dmah)(struct ibv_context *context, struct ibv_dmah_init_attr *attr);
-	int (*query_port)(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr,
-			  size_t port_attr_len);
-	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sg_list,
-			 uint32_t num_sges);
+	struct ibv_dmah *(*alloc_dmah)(struct ibv_context *context,
+				       struct ibv_dmah_init_attr *attr);
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *port_attr, size_t port_attr_len);
+	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+			 struct ibv_sge *sg_list, uint32_t num_sges);
 	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
-	int (*read_counters)(struct ibv_counters *counters, uint64_t *counters_value, uint32_t ncounters,
-			     uint32_t flags);
-	int (*attach_counters_point_flow)(struct ibv_counters *counters, struct ibv_counter_attach_attr *attr,
+	int (*read_counters)(struct ibv_counters *counters, uint64_t *counters_value,
+			     uint32_t ncounters, uint32_t flags);
+	int (*attach_counters_point_flow)(struct ibv_counters *counters,
+					  struct ibv_counter_attach_attr *attr,
 					  struct ibv_flow *flow);
-	struct ibv_counters *(*create_counters)(struct ibv_context *context, struct ibv_counters_init_attr *init_attr);
+	struct ibv_counters *(*create_counters)(struct ibv_context *context,
+						struct ibv_counters_init_attr *init_attr);
 	int (*destroy_counters)(struct ibv_counters *counters);
-	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset, size_t length,
-				    unsigned int access);
+	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
+				    size_t length, unsigned int access);
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
 	int (*free_dm)(struct ibv_dm *dm);
-	int (*modify_flow_action_esp)(struct ibv_flow_action *action, struct ibv_flow_action_esp_attr *attr);
+	int (*modify_flow_action_esp)(struct ibv_flow_action *action,
+				      struct ibv_flow_action_esp_attr *attr);
 	int (*destroy_flow_action)(struct ibv_flow_action *action);
 	struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *context,
 							  struct ibv_flow_action_esp_attr *attr);
 	int (*modify_qp_rate_limit)(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
-	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
+	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
+					      struct ibv_parent_domain_init_attr *attr);
 	int (*dealloc_td)(struct ibv_td *td);
 	struct ibv_td *(*alloc_td)(struct ibv_context *context, struct ibv_td_init_attr *init_attr);
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	int (*post_srq_ops)(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_ops_wr **bad_op);
 	int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *rwq_ind_table);
-	struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *context,
-							  struct ibv_rwq_ind_table_init_attr *init_attr);
+	struct ibv_rwq_ind_table *(*create_rwq_ind_table)(
+		struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *init_attr);
 	int (*destroy_wq)(struct ibv_wq *wq);
 	int (*modify_wq)(struct ibv_wq *wq, struct ibv_wq_attr *wq_attr);
-	struct ibv_wq *(*create_wq)(struct ibv_context *context, struct ibv_wq_init_attr *wq_init_attr);
+	struct ibv_wq *(*create_wq)(struct ibv_context *context,
+				    struct ibv_wq_init_attr *wq_init_attr);
 	int (*query_rt_values)(struct ibv_context *context, struct ibv_values_ex *values);
-	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context, struct ibv_cq_init_attr_ex *init_attr);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *init_attr);
 	struct verbs_ex_private *priv;
-	int (*query_device_ex)(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+	int (*query_device_ex)(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr, size_t attr_size);
 	int (*ibv_destroy_flow)(struct ibv_flow *flow);
 	void (*ABI_placeholder2)(void);
 	struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *qp, struct ibv_flow_attr *flow_attr);
 	void (*ABI_placeholder1)(void);
 	struct ibv_qp *(*open_qp)(struct ibv_context *context, struct ibv_qp_open_attr *attr);
-	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context, struct ibv_qp_init_attr_ex *qp_init_attr_ex);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *qp_init_attr_ex);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
-	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context, struct ibv_srq_init_attr_ex *srq_init_attr_ex);
-	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context, struct ibv_xrcd_init_attr *xrcd_init_attr);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *srq_init_attr_ex);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
+				      struct ibv_xrcd_init_attr *xrcd_init_attr);
 	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	uint64_t _ABI_placeholder3;
 	size_t sz; /* of the library's verbs_context */
@@ -151,11 +165,13 @@ struct verbs_context {
 static inline struct verbs_context *verbs_get_ctx(struct ibv_context *ctx)
 {
 	if (ctx->abi_compat == __VERBS_ABI_IS_EXTENDED)
-		return (struct verbs_context *)((uintptr_t)ctx - offsetof(struct verbs_context, context));
+		return (struct verbs_context *)((uintptr_t)ctx -
+						offsetof(struct verbs_context, context));
 	return NULL;
 }
 
-/* As verbs_get_ctx; NULL also when the library's verbs_context begins behind the member at @offset. */
+/* As verbs_get_ctx; NULL also when the library's verbs_context begins behind the member at @offset.
+ */
 static inline struct verbs_context *_verbs_get_ctx_reaching(struct ibv_context *ctx, size_t offset)
 {
 	struct verbs_context *vctx = verbs_get_ctx(ctx);
@@ -164,11 +180,11 @@ static inline struct verbs_context *_verbs_get_ctx_reaching(struct ibv_context *
 }
 
 /* The verbs_context around @ctx if it has the operation @op, else NULL. */
-#define verbs_get_ctx_op(ctx, op)                                                             \
-	__extension__({                                                                       \
-		struct verbs_context *_vctx_op =                                              \
-			_verbs_get_ctx_reaching((ctx), offsetof(struct verbs_context, op));   \
-		_vctx_op && _vctx_op->op ? _vctx_op : (struct verbs_context *)0;              \
+#define verbs_get_ctx_op(ctx, op)                                                                  \
+	__extension__({                                                                            \
+		struct verbs_context *_vctx_op =                                                   \
+			_verbs_get_ctx_reaching((ctx), offsetof(struct verbs_context, op));        \
+		_vctx_op && _vctx_op->op ? _vctx_op : (struct verbs_context *)0;                   \
 	})
 
 #ifdef __cplusplus

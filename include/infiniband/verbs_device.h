@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_VERBS_DEVICE_H
 #define INFINIBAND_VERBS_DEVICE_H
 /*
- * What devices and ports say of themselves: kinds, capabilities, limits, GIDs. Included by <infiniband/verbs.h>.
+ * What devices and ports say of themselves: kinds, capabilities, limits, GIDs. Included by
+ * <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_api.h>
 
@@ -87,9 +88,9 @@ enum ibv_device_cap_flags {
 };
 
 /* ibv_device_attr_ex.device_cap_flags_ex, beside the 32 bits above */
-#define IBV_DEVICE_RAW_SCATTER_FCS (1ULL << 34)
+#define IBV_DEVICE_RAW_SCATTER_FCS	 (1ULL << 34)
 #define IBV_DEVICE_PCI_WRITE_END_PADDING (1ULL << 36)
-#define IBV_DEVICE_CC_DMA_BOUNCE (1ULL << 41)
+#define IBV_DEVICE_CC_DMA_BOUNCE	 (1ULL << 41)
 
 enum ibv_atomic_cap { IBV_ATOMIC_NONE, IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
 
@@ -252,7 +253,13 @@ struct ibv_device_attr_ex {
 
 /* ---- port attributes ---- */
 
-enum ibv_mtu { IBV_MTU_256 = 1, IBV_MTU_512 = 2, IBV_MTU_1024 = 3, IBV_MTU_2048 = 4, IBV_MTU_4096 = 5 };
+enum ibv_mtu {
+	IBV_MTU_256 = 1,
+	IBV_MTU_512 = 2,
+	IBV_MTU_1024 = 3,
+	IBV_MTU_2048 = 4,
+	IBV_MTU_4096 = 5
+};
 
 enum ibv_port_state {
 	IBV_PORT_NOP = 0,

@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_VERBS_FLOW_H
 #define INFINIBAND_VERBS_FLOW_H
 /*
- * Flow steering rules: a flow_attr followed in memory by num_of_specs specifications. Included by <infiniband/verbs.h>.
+ * Flow steering rules: a flow_attr followed in memory by num_of_specs specifications. Included by
+ * <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_completion.h>
 

@@ -2,8 +2,8 @@
 #ifndef INFINIBAND_VERBS_MEMORY_H
 #define INFINIBAND_VERBS_MEMORY_H
 /*
- * Domains and memory: protection, thread, parent and XRC domains, memory regions and windows, device memory, DMA handles,
- * address handles. Included by <infiniband/verbs.h>.
+ * Domains and memory: protection, thread, parent and XRC domains, memory regions and windows,
+ * device memory, DMA handles, address handles. Included by <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_device.h>
 
@@ -39,9 +39,10 @@ enum ibv_parent_domain_init_attr_mask {
 
 struct ibv_parent_domain_init_attr {
 	struct ibv_pd *pd;
-	struct ibv_td *td; /* may be NULL */
+	struct ibv_td *td;  /* may be NULL */
 	uint32_t comp_mask; /* enum ibv_parent_domain_init_attr_mask */
-	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment, uint64_t resource_type);
+	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
+		       uint64_t resource_type);
 	void (*free)(struct ibv_pd *pd, void *pd_context, void *ptr, uint64_t resource_type);
 	void *pd_context;
 };
@@ -183,8 +184,10 @@ enum ibv_dm_mask { IBV_DM_MASK_HANDLE = 1 << 0 };
 
 struct ibv_dm {
 	struct ibv_context *context;
-	int (*memcpy_to_dm)(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr, size_t length);
-	int (*memcpy_from_dm)(void *host_addr, struct ibv_dm *dm, uint64_t dm_offset, size_t length);
+	int (*memcpy_to_dm)(struct ibv_dm *dm, uint64_t dm_offset, const void *host_addr,
+			    size_t length);
+	int (*memcpy_from_dm)(void *host_addr, struct ibv_dm *dm, uint64_t dm_offset,
+			      size_t length);
 	uint32_t comp_mask; /* enum ibv_dm_mask */
 	uint32_t handle;
 };

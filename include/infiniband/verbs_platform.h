@@ -2,8 +2,8 @@
 #ifndef INFINIBAND_VERBS_PLATFORM_H
 #define INFINIBAND_VERBS_PLATFORM_H
 /*
- * The fixed-width and big-endian type names that verbs programs use. Linux has them in its kernel headers; other systems get
- * plain integers of the same size.
+ * The fixed-width and big-endian type names that verbs programs use. Linux has them in its kernel
+ * headers; other systems get plain integers of the same size.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -2,7 +2,8 @@
 #ifndef INFINIBAND_VERBS_QUEUE_H
 #define INFINIBAND_VERBS_QUEUE_H
 /*
- * Queues: work requests, shared receive queues, receive work queues, queue pairs. Included by <infiniband/verbs.h>.
+ * Queues: work requests, shared receive queues, receive work queues, queue pairs. Included by
+ * <infiniband/verbs.h>.
  */
 #include <infiniband/verbs_memory.h>
 
@@ -240,7 +241,8 @@ struct ibv_wq {
 	uint32_t handle;
 	enum ibv_wq_state state;
 	enum ibv_wq_type wq_type;
-	int (*post_recv)(struct ibv_wq *current, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr);
+	int (*post_recv)(struct ibv_wq *current, struct ibv_recv_wr *recv_wr,
+			 struct ibv_recv_wr **bad_recv_wr);
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	uint32_t events_completed;
@@ -478,36 +480,42 @@ struct ibv_qp_ex {
 	uint64_t wr_id;
 	unsigned int wr_flags; /* enum ibv_send_flags */
 
-	void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
-				  uint64_t swap);
-	void (*wr_atomic_fetch_add)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t add);
+	void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+				  uint64_t compare, uint64_t swap);
+	void (*wr_atomic_fetch_add)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+				    uint64_t add);
 	void (*wr_bind_mw)(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
 			   const struct ibv_mw_bind_info *bind_info);
 	void (*wr_local_inv)(struct ibv_qp_ex *qp, uint32_t invalidate_rkey);
 	void (*wr_rdma_read)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr);
 	void (*wr_rdma_write)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr);
-	void (*wr_rdma_write_imm)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, __be32 imm_data);
+	void (*wr_rdma_write_imm)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+				  __be32 imm_data);
 
 	void (*wr_send)(struct ibv_qp_ex *qp);
 	void (*wr_send_imm)(struct ibv_qp_ex *qp, __be32 imm_data);
 	void (*wr_send_inv)(struct ibv_qp_ex *qp, uint32_t invalidate_rkey);
 	void (*wr_send_tso)(struct ibv_qp_ex *qp, void *hdr, uint16_t hdr_sz, uint16_t mss);
 
-	void (*wr_set_ud_addr)(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey);
+	void (*wr_set_ud_addr)(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn,
+			       uint32_t remote_qkey);
 	void (*wr_set_xrc_srqn)(struct ibv_qp_ex *qp, uint32_t remote_srqn);
 
 	void (*wr_set_inline_data)(struct ibv_qp_ex *qp, void *addr, size_t length);
-	void (*wr_set_inline_data_list)(struct ibv_qp_ex *qp, size_t num_buf, const struct ibv_data_buf *buf_list);
+	void (*wr_set_inline_data_list)(struct ibv_qp_ex *qp, size_t num_buf,
+					const struct ibv_data_buf *buf_list);
 	void (*wr_set_sge)(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length);
-	void (*wr_set_sge_list)(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list);
+	void (*wr_set_sge_list)(struct ibv_qp_ex *qp, size_t num_sge,
+				const struct ibv_sge *sg_list);
 
 	void (*wr_start)(struct ibv_qp_ex *qp);
 	int (*wr_complete)(struct ibv_qp_ex *qp);
 	void (*wr_abort)(struct ibv_qp_ex *qp);
 
-	void (*wr_atomic_write)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *atomic_wr);
-	void (*wr_flush)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len, uint8_t type,
-			 uint8_t level);
+	void (*wr_atomic_write)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+				const void *atomic_wr);
+	void (*wr_flush)(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len,
+			 uint8_t type, uint8_t level);
 };
 
 #ifdef __cplusplus

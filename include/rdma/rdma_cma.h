@@ -2,8 +2,9 @@
 #ifndef RDMA_CMA_H
 #define RDMA_CMA_H
 /*
- * The connection manager's interface, source- and binary-compatible with librdmacm up to RDMACM_1.5. Calls that return int return 0,
- * or -1 and set errno; those that return a pointer return NULL and set errno when they fail.
+ * The connection manager's interface, source- and binary-compatible with librdmacm up to
+ * RDMACM_1.5. Calls that return int return 0, or -1 and set errno; those that return a pointer
+ * return NULL and set errno when they fail.
  */
 #include <infiniband/sa.h>
 #include <infiniband/verbs.h>
@@ -45,11 +46,11 @@ enum rdma_port_space {
 };
 
 /* Service identifiers of IP-based services: port space and port. */
-#define RDMA_IB_IP_PS_MASK 0xffffffffffff0000ULL
+#define RDMA_IB_IP_PS_MASK   0xffffffffffff0000ULL
 #define RDMA_IB_IP_PORT_MASK 0x000000000000ffffULL
-#define RDMA_IB_IP_PS_TCP 0x0000000001060000ULL
-#define RDMA_IB_IP_PS_UDP 0x0000000001110000ULL
-#define RDMA_IB_PS_IB 0x00000000013f0000ULL
+#define RDMA_IB_IP_PS_TCP    0x0000000001060000ULL
+#define RDMA_IB_IP_PS_UDP    0x0000000001110000ULL
+#define RDMA_IB_PS_IB	     0x00000000013f0000ULL
 
 /* The Q_Key of datagram queue pairs that the connection manager makes. */
 #define RDMA_UDP_QKEY 0x01234567
@@ -115,9 +116,9 @@ struct rdma_conn_param {
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
 	uint8_t flow_control;
-	uint8_t retry_count;	 /* not used on accept */
+	uint8_t retry_count; /* not used on accept */
 	uint8_t rnr_retry_count;
-	uint8_t srq;	 /* these two are not used when the id has a queue pair */
+	uint8_t srq; /* these two are not used when the id has a queue pair */
 	uint32_t qp_num;
 };
 
@@ -141,12 +142,12 @@ struct rdma_cm_event {
 	} param;
 };
 
-#define RAI_PASSIVE 0x01
+#define RAI_PASSIVE	0x01
 #define RAI_NUMERICHOST 0x02
-#define RAI_NOROUTE 0x04
-#define RAI_FAMILY 0x08
-#define RAI_SA 0x10
-#define RAI_DNS 0x20
+#define RAI_NOROUTE	0x04
+#define RAI_FAMILY	0x08
+#define RAI_SA		0x10
+#define RAI_DNS		0x20
 
 struct rdma_addrinfo {
 	int ai_flags; /* RAI_ */
@@ -190,12 +191,14 @@ struct rdma_event_channel *rdma_create_event_channel(void);
 void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
 int rdma_ack_cm_event(struct rdma_cm_event *event);
-int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg);
+int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status,
+			uint64_t arg);
 const char *rdma_event_str(enum rdma_cm_event_type event);
 
 /* ---- identifiers ---- */
 
-int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps);
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+		   enum rdma_port_space ps);
 int rdma_destroy_id(struct rdma_cm_id *id);
 int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
 		   struct ibv_qp_init_attr *qp_init_attr);
@@ -224,7 +227,8 @@ int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *s
 			  const struct rdma_addrinfo *hints);
 int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info);
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
-int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms);
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
+		      int timeout_ms);
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 /* network order; 0 when there is none */
 __be16 rdma_get_src_port(struct rdma_cm_id *id);
@@ -261,7 +265,8 @@ int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece);
 /* ---- multicast ---- */
 
 int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, void *context);
-int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr, void *context);
+int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr,
+			   void *context);
 int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr);
 
 /* ---- devices ---- */

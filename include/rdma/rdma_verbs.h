@@ -2,8 +2,8 @@
 #ifndef RDMA_VERBS_H
 #define RDMA_VERBS_H
 /*
- * Verbs through a connection identifier: one line to register, post or wait. Calls return 0 (or a count of completions), or -1 and set
- * errno.
+ * Verbs through a connection identifier: one line to register, post or wait. Calls return 0 (or a
+ * count of completions), or -1 and set errno.
  */
 #include <assert.h>
 #include <rdma/rdma_cma.h>
@@ -44,15 +44,12 @@ static inline struct ibv_mr *rdma_reg_write(struct rdma_cm_id *id, void *addr, s
 	return ibv_reg_mr(id->pd, addr, length, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 }
 
-static inline int rdma_dereg_mr(struct ibv_mr *mr)
-{
-	return rdma_seterrno(ibv_dereg_mr(mr));
-}
+static inline int rdma_dereg_mr(struct ibv_mr *mr) { return rdma_seterrno(ibv_dereg_mr(mr)); }
 
 /* ---- posting lists of buffers ---- */
 
-static inline struct ibv_send_wr _rdma_send_wr(void *context, enum ibv_wr_opcode opcode, struct ibv_sge *sgl, int nsge,
-					       int flags)
+static inline struct ibv_send_wr _rdma_send_wr(void *context, enum ibv_wr_opcode opcode,
+					       struct ibv_sge *sgl, int nsge, int flags)
 {
 	struct ibv_send_wr wr;
 
@@ -65,7 +62,8 @@ static inline struct ibv_send_wr _rdma_send_wr(void *context, enum ibv_wr_opcode
 	return wr;
 }
 
-static inline int _rdma_post_rdma(struct rdma_cm_id *id, struct ibv_send_wr *wr, uint64_t remote_addr, uint32_t rkey)
+static inline int _rdma_post_rdma(struct rdma_cm_id *id, struct ibv_send_wr *wr,
+				  uint64_t remote_addr, uint32_t rkey)
 {
 	struct ibv_send_wr *bad;
 
@@ -74,7 +72,8 @@ static inline int _rdma_post_rdma(struct rdma_cm_id *id, struct ibv_send_wr *wr,
 	return rdma_seterrno(ibv_post_send(id->qp, wr, &bad));
 }
 
-static inline int rdma_post_recvv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl, int nsge)
+static inline int rdma_post_recvv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl,
+				  int nsge)
 {
 	struct ibv_recv_wr wr, *bad;
 
@@ -82,26 +81,28 @@ static inline int rdma_post_recvv(struct rdma_cm_id *id, void *context, struct i
 	wr.wr_id = (uintptr_t)context;
 	wr.sg_list = sgl;
 	wr.num_sge = nsge;
-	return rdma_seterrno(id->srq ? ibv_post_srq_recv(id->srq, &wr, &bad) : ibv_post_recv(id->qp, &wr, &bad));
+	return rdma_seterrno(id->srq ? ibv_post_srq_recv(id->srq, &wr, &bad)
+				     : ibv_post_recv(id->qp, &wr, &bad));
 }
 
-static inline int rdma_post_sendv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl, int nsge, int flags)
+static inline int rdma_post_sendv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl,
+				  int nsge, int flags)
 {
 	struct ibv_send_wr wr = _rdma_send_wr(context, IBV_WR_SEND, sgl, nsge, flags), *bad;
 
 	return rdma_seterrno(ibv_post_send(id->qp, &wr, &bad));
 }
 
-static inline int rdma_post_readv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl, int nsge, int flags,
-				  uint64_t remote_addr, uint32_t rkey)
+static inline int rdma_post_readv(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl,
+				  int nsge, int flags, uint64_t remote_addr, uint32_t rkey)
 {
 	struct ibv_send_wr wr = _rdma_send_wr(context, IBV_WR_RDMA_READ, sgl, nsge, flags);
 
 	return _rdma_post_rdma(id, &wr, remote_addr, rkey);
 }
 
-static inline int rdma_post_writev(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl, int nsge, int flags,
-				   uint64_t remote_addr, uint32_t rkey)
+static inline int rdma_post_writev(struct rdma_cm_id *id, void *context, struct ibv_sge *sgl,
+				   int nsge, int flags, uint64_t remote_addr, uint32_t rkey)
 {
 	struct ibv_send_wr wr = _rdma_send_wr(context, IBV_WR_RDMA_WRITE, sgl, nsge, flags);
 
@@ -121,40 +122,43 @@ static inline struct ibv_sge _rdma_sge(void *addr, size_t length, struct ibv_mr 
 }
 
 /* @mr covers the buffer. */
-static inline int rdma_post_recv(struct rdma_cm_id *id, void *context, void *addr, size_t length, struct ibv_mr *mr)
+static inline int rdma_post_recv(struct rdma_cm_id *id, void *context, void *addr, size_t length,
+				 struct ibv_mr *mr)
 {
 	struct ibv_sge sge = _rdma_sge(addr, length, mr);
 
-	assert(sge.addr >= (uintptr_t)mr->addr && sge.addr + length <= (uintptr_t)mr->addr + mr->length);
+	assert(sge.addr >= (uintptr_t)mr->addr &&
+	       sge.addr + length <= (uintptr_t)mr->addr + mr->length);
 	return rdma_post_recvv(id, context, &sge, 1);
 }
 
-static inline int rdma_post_send(struct rdma_cm_id *id, void *context, void *addr, size_t length, struct ibv_mr *mr,
-				 int flags)
+static inline int rdma_post_send(struct rdma_cm_id *id, void *context, void *addr, size_t length,
+				 struct ibv_mr *mr, int flags)
 {
 	struct ibv_sge sge = _rdma_sge(addr, length, mr);
 
 	return rdma_post_sendv(id, context, &sge, 1, flags);
 }
 
-static inline int rdma_post_read(struct rdma_cm_id *id, void *context, void *addr, size_t length, struct ibv_mr *mr,
-				 int flags, uint64_t remote_addr, uint32_t rkey)
+static inline int rdma_post_read(struct rdma_cm_id *id, void *context, void *addr, size_t length,
+				 struct ibv_mr *mr, int flags, uint64_t remote_addr, uint32_t rkey)
 {
 	struct ibv_sge sge = _rdma_sge(addr, length, mr);
 
 	return rdma_post_readv(id, context, &sge, 1, flags, remote_addr, rkey);
 }
 
-static inline int rdma_post_write(struct rdma_cm_id *id, void *context, void *addr, size_t length, struct ibv_mr *mr,
-				  int flags, uint64_t remote_addr, uint32_t rkey)
+static inline int rdma_post_write(struct rdma_cm_id *id, void *context, void *addr, size_t length,
+				  struct ibv_mr *mr, int flags, uint64_t remote_addr, uint32_t rkey)
 {
 	struct ibv_sge sge = _rdma_sge(addr, length, mr);
 
 	return rdma_post_writev(id, context, &sge, 1, flags, remote_addr, rkey);
 }
 
-static inline int rdma_post_ud_send(struct rdma_cm_id *id, void *context, void *addr, size_t length, struct ibv_mr *mr,
-				    int flags, struct ibv_ah *ah, uint32_t remote_qpn)
+static inline int rdma_post_ud_send(struct rdma_cm_id *id, void *context, void *addr, size_t length,
+				    struct ibv_mr *mr, int flags, struct ibv_ah *ah,
+				    uint32_t remote_qpn)
 {
 	struct ibv_sge sge = _rdma_sge(addr, length, mr);
 	struct ibv_send_wr wr = _rdma_send_wr(context, IBV_WR_SEND, &sge, 1, flags), *bad;
@@ -179,7 +183,8 @@ static inline int _rdma_wait_cq_event(struct ibv_comp_channel *channel)
 }
 
 /* Polls once more after arming, so that no completion is slept over. */
-static inline int _rdma_get_comp(struct ibv_comp_channel *channel, struct ibv_cq *cq, struct ibv_wc *wc)
+static inline int _rdma_get_comp(struct ibv_comp_channel *channel, struct ibv_cq *cq,
+				 struct ibv_wc *wc)
 {
 	int ret = ibv_poll_cq(cq, 1, wc);
 

@@ -32,11 +32,12 @@ int rshutdown(int socket, int how);
 int rclose(int socket);
 
 ssize_t rrecv(int socket, void *buf, size_t len, int flags);
-ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen);
+ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr,
+		  socklen_t *addrlen);
 ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags);
 ssize_t rsend(int socket, const void *buf, size_t len, int flags);
-ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr,
-		socklen_t addrlen);
+ssize_t rsendto(int socket, const void *buf, size_t len, int flags,
+		const struct sockaddr *dest_addr, socklen_t addrlen);
 ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags);
 ssize_t rread(int socket, void *buf, size_t count);
 ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt);
@@ -44,7 +45,8 @@ ssize_t rwrite(int socket, const void *buf, size_t count);
 ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt);
 
 int rpoll(struct pollfd *fds, nfds_t nfds, int timeout);
-int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout);
+int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds,
+	    struct timeval *timeout);
 int repoll_create(int flags);
 int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
 int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout);

@@ -5,7 +5,8 @@
  * The answer of every call that needs the connection manager, for as long as there is none.
  */
 
-/** Says that @call needs the connection manager, sets errno to EOPNOTSUPP. Always -1, so that callers can return it. */
+/** Says that @call needs the connection manager, sets errno to EOPNOTSUPP. Always -1, so that
+ * callers can return it. */
 int vf_cm_absent(const char *call);
 
 /** The same for socket calls: no descriptor can be an rsocket, so errno is EBADF. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interface of the connection manager while there is none: clear failures, and the calls that are complete without it.
+ * The interface of the connection manager while there is none: clear failures, and the calls that
+ * are complete without it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,20 +90,25 @@ static void a_descriptor_is_never_an_rsocket(void **state)
 static void every_event_has_its_name(void **state)
 {
 	(void)state;
-	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED), "RDMA_CM_EVENT_ADDR_RESOLVED");
+	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ADDR_RESOLVED),
+			    "RDMA_CM_EVENT_ADDR_RESOLVED");
 	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_ESTABLISHED), "RDMA_CM_EVENT_ESTABLISHED");
 	assert_string_equal(rdma_event_str(RDMA_CM_EVENT_INTERNAL), "RDMA_CM_EVENT_INTERNAL");
 	for (int i = RDMA_CM_EVENT_ADDR_RESOLVED; i <= RDMA_CM_EVENT_INTERNAL; i++)
-		assert_int_equal(strncmp(rdma_event_str((enum rdma_cm_event_type)i), "RDMA_CM_EVENT_", 14), 0);
-	assert_string_equal(rdma_event_str((enum rdma_cm_event_type)(RDMA_CM_EVENT_INTERNAL + 1)), "UNKNOWN EVENT");
-	assert_string_equal(rdma_event_str((enum rdma_cm_event_type)-1), "UNKNOWN EVENT");
+		assert_int_equal(
+			strncmp(rdma_event_str((enum rdma_cm_event_type)i), "RDMA_CM_EVENT_", 14),
+			0);
+	assert_string_equal(rdma_event_str((enum rdma_cm_event_type)(RDMA_CM_EVENT_INTERNAL + 1)),
+			    "UNKNOWN EVENT");
+	assert_string_equal(rdma_event_str((enum rdma_cm_event_type) - 1), "UNKNOWN EVENT");
 }
 
 static void ports_are_read_from_the_addresses(void **state)
 {
 	struct rdma_cm_id id;
 	struct sockaddr_ib sib;
-	const uint8_t sid[8] = { 0, 0, 0, 0, 1, 6, 0x1c, 0x35 }, mask[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	const uint8_t sid[8] = {0, 0, 0, 0, 1, 6, 0x1c, 0x35},
+		      mask[8] = {255, 255, 255, 255, 255, 255, 255, 255};
 
 	(void)state;
 	memset(&id, 0, sizeof(id));

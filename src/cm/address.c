@@ -7,8 +7,8 @@
 #include "base/export.h"
 #include "cm/absent.h"
 
-VF_EXPORT int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
-			       struct rdma_addrinfo **res)
+VF_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
+			       const struct rdma_addrinfo *hints, struct rdma_addrinfo **res)
 {
 	(void)node;
 	(void)service;
@@ -47,8 +47,8 @@ VF_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return vf_cm_absent("rdma_bind_addr");
 }
 
-VF_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
-				int timeout_ms)
+VF_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
+				struct sockaddr *dst_addr, int timeout_ms)
 {
 	(void)id;
 	(void)src_addr;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs, connections and multicast groups of an identifier. All of it needs the connection manager.
+ * Queue pairs, connections and multicast groups of an identifier. All of it needs the connection
+ * manager.
  */
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
@@ -10,7 +11,8 @@
 
 /* ---- queues ---- */
 
-VF_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
+VF_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
+			     struct ibv_qp_init_attr *qp_init_attr)
 {
 	(void)id;
 	(void)pd;
@@ -31,7 +33,8 @@ VF_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 		vf_cm_absent("rdma_destroy_qp");
 }
 
-VF_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+VF_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
+			      struct ibv_srq_init_attr *attr)
 {
 	(void)id;
 	(void)pd;
@@ -52,7 +55,8 @@ VF_EXPORT void rdma_destroy_srq(struct rdma_cm_id *id)
 		vf_cm_absent("rdma_destroy_srq");
 }
 
-VF_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *qp_attr_mask)
+VF_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr,
+				int *qp_attr_mask)
 {
 	(void)id;
 	(void)qp_attr;
@@ -104,7 +108,8 @@ VF_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8
 	return vf_cm_absent("rdma_reject");
 }
 
-VF_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
+VF_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *private_data,
+			      uint8_t private_data_len)
 {
 	(void)id;
 	(void)private_data;
@@ -149,8 +154,8 @@ VF_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr, 
 	return vf_cm_absent("rdma_join_multicast");
 }
 
-VF_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr,
-				     void *context)
+VF_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
+				     struct rdma_cm_join_mc_attr_ex *mc_join_attr, void *context)
 {
 	(void)id;
 	(void)mc_join_attr;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Event channels and events of the connection manager. The names of events are complete; channels need the connection manager.
+ * Event channels and events of the connection manager. The names of events are complete; channels
+ * need the connection manager.
  */
 #include <rdma/rdma_cma.h>
 

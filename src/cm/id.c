@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Identifiers: what is bound, connected or listening. Their ports are read from the addresses that they carry; making one needs the
- * connection manager.
+ * Identifiers: what is bound, connected or listening. Their ports are read from the addresses that
+ * they carry; making one needs the connection manager.
  */
 #include <infiniband/ib.h>
 #include <rdma/rdma_cma.h>
@@ -9,7 +9,8 @@
 #include "base/export.h"
 #include "cm/absent.h"
 
-/* The port bits of an InfiniBand service identifier are those that its mask selects in the low 16. */
+/* The port bits of an InfiniBand service identifier are those that its mask selects in the low 16.
+ */
 static __be16 port_of_sid(const struct sockaddr_ib *sib)
 {
 	uint16_t sid, mask;
@@ -43,8 +44,8 @@ VF_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id)
 	return id ? port_of(&id->route.addr.dst_storage) : 0;
 }
 
-VF_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
-			     enum rdma_port_space ps)
+VF_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
+			     void *context, enum rdma_port_space ps)
 {
 	(void)channel;
 	(void)id;
@@ -82,7 +83,8 @@ VF_EXPORT int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *
 	return vf_cm_absent("rdma_migrate_id");
 }
 
-VF_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
+VF_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
+			      size_t optlen)
 {
 	(void)id;
 	(void)level;

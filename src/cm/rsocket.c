@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sockets over RDMA. They need the connection manager: making one is refused for that reason, and every call on a descriptor answers
- * that the descriptor is none of ours, which is true for as long as none can be made.
+ * Sockets over RDMA. They need the connection manager: making one is refused for that reason, and
+ * every call on a descriptor answers that the descriptor is none of ours, which is true for as long
+ * as none can be made.
  */
 #include <rdma/rsocket.h>
 
@@ -49,10 +50,7 @@ VF_EXPORT int rshutdown(int socket, int how)
 	return vf_cm_no_rsocket("rshutdown", socket);
 }
 
-VF_EXPORT int rclose(int socket)
-{
-	return vf_cm_no_rsocket("rclose", socket);
-}
+VF_EXPORT int rclose(int socket) { return vf_cm_no_rsocket("rclose", socket); }
 
 VF_EXPORT int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -68,8 +66,7 @@ VF_EXPORT int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen
 	return vf_cm_no_rsocket("rgetsockname", socket);
 }
 
-VF_EXPORT int rsetsockopt(int socket, int level, int optname, const void *optval,
-			  socklen_t optlen)
+VF_EXPORT int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
 {
 	(void)level;
 	(void)optname;
@@ -103,8 +100,8 @@ VF_EXPORT ssize_t rrecv(int socket, void *buf, size_t len, int flags)
 	return vf_cm_no_rsocket("rrecv", socket);
 }
 
-VF_EXPORT ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags,
-			    struct sockaddr *src_addr, socklen_t *addrlen)
+VF_EXPORT ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr,
+			    socklen_t *addrlen)
 {
 	(void)buf;
 	(void)len;

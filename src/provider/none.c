@@ -10,4 +10,4 @@ static int list_none(struct vf_device_list *list)
 	return 0;
 }
 
-const struct vf_provider_ops vf_soft_ops = { .name = "soft", .list_devices = list_none };
+const struct vf_provider_ops vf_soft_ops = {.name = "soft", .list_devices = list_none};
