@@ -8,6 +8,12 @@
  */
 #include <infiniband/verbs_platform.h>
 
+#if defined(__has_include)
+#if __has_include(<rdma/ib_user_verbs.h>)
+#include <rdma/ib_user_verbs.h>
+#endif
+#endif
+
 #ifndef RDMA_UAPI_PTR
 #define RDMA_UAPI_PTR(_type, _name) __aligned_u64 _name
 #endif
