@@ -15,7 +15,15 @@
 
 #include "memory/guard.h"
 
-enum { BTH = 12, SLOT_AT = 5, SENDER_AT = 7, SEQ_AT = 8, FAKE_QUEUE = 4096, PAYLOAD_MAX = 4096 };
+enum {
+	BTH = 12,
+	SLOT_AT = 5,
+	SENDER_AT = 7,
+	SEQ_AT = 8,
+	FAKE_QUEUE = 4096,
+	PAYLOAD_MAX = 4096,
+	NODES_MAX = 64
+};
 
 struct vf_roce {
 	unsigned slot, head, count;
@@ -27,6 +35,10 @@ static uint32_t next_seq[VF_OS_SLOTS], expected[VF_OS_SLOTS];
 static struct vf_roce_path path4, path6;
 static uint8_t payload[FAKE_QUEUE][PAYLOAD_MAX];
 static void *gone_page;
+static struct {
+	pid_t pid;
+	int fd;
+} living[NODES_MAX];
 
 /* ---- engine ---- */
 
@@ -272,6 +284,37 @@ static int read_report(struct fake_node *n, struct fake_report *out)
 	return 0;
 }
 
+/* The test's ends: a later child must not keep an earlier one's alive. */
+static void remember(pid_t pid, int fd)
+{
+	for (int i = 0; i < NODES_MAX; i++)
+		if (living[i].pid == 0) {
+			living[i].pid = pid;
+			living[i].fd = fd;
+			return;
+		}
+	abort();
+}
+
+static void forget(pid_t pid)
+{
+	for (int i = 0; i < NODES_MAX; i++)
+		if (living[i].pid == pid)
+			living[i].pid = 0;
+}
+
+void fake_nodes_end(void)
+{
+	for (int i = 0; i < NODES_MAX; i++) {
+		if (!living[i].pid)
+			continue;
+		kill(living[i].pid, SIGKILL);
+		waitpid(living[i].pid, NULL, 0);
+		close(living[i].fd);
+		living[i].pid = 0;
+	}
+}
+
 int fake_node_try(struct fake_node *n)
 {
 	struct fake_report r;
@@ -281,11 +324,15 @@ int fake_node_try(struct fake_node *n)
 		return -errno;
 	n->pid = fork();
 	if (n->pid == 0) {
+		for (int i = 0; i < NODES_MAX; i++)
+			if (living[i].pid)
+				close(living[i].fd);
 		close(fd[0]);
 		live(fd[1]);
 	}
 	close(fd[1]);
 	n->fd = fd[0];
+	remember(n->pid, n->fd);
 	err = read_report(n, &r);
 	n->slot = r.slot;
 	return err ? err : r.error;
@@ -316,13 +363,21 @@ void fake_node_expect(struct fake_node *n, unsigned slot, uint64_t packets, stru
 	}
 }
 
+void fake_node_kill(struct fake_node *n)
+{
+	forget(n->pid);
+	kill(n->pid, SIGKILL);
+	waitpid(n->pid, NULL, 0);
+	close(n->fd);
+}
+
 void fake_node_stop(struct fake_node *n)
 {
 	struct fake_command c = {.op = FAKE_QUIT};
-	int status;
 
+	forget(n->pid);
 	if (write(n->fd, &c, sizeof(c)) != sizeof(c))
 		kill(n->pid, SIGKILL);
-	waitpid(n->pid, &status, 0);
+	waitpid(n->pid, NULL, 0);
 	close(n->fd);
 }

@@ -47,5 +47,9 @@ int fake_node_command(struct fake_node *n, const struct fake_command *c, struct 
 void fake_node_expect(struct fake_node *n, unsigned slot, uint64_t packets,
 		      struct fake_report *out);
 void fake_node_stop(struct fake_node *n);
+/** kill -9. */
+void fake_node_kill(struct fake_node *n);
+/** Whatever a failed test left running. */
+void fake_nodes_end(void);
 
 #endif

@@ -68,12 +68,13 @@ struct net_tx {
 /* One family's group of sockets on the shared port. */
 struct net_steer {
 	int slot_of[VF_OS_SLOTS];
-	unsigned asked;
+	unsigned asked, answered; /* probes */
 	uint64_t nonce;
 	vf_nsec deadline; /* of the question that is out; VF_NSEC_NEVER: none is */
 	vf_nsec again;	  /* not before */
 	vf_nsec backoff;
 	bool is_wanted, is_second;
+	bool was_asked; /* by another process, while asking */
 };
 
 struct net_watch {

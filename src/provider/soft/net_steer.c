@@ -15,6 +15,7 @@
  */
 #include "provider/soft/net_state.h"
 
+#include <poll.h>
 #include <string.h>
 
 enum {
@@ -29,6 +30,7 @@ enum {
 };
 #define MAGIC	    0x56465350u
 #define ANSWER_WAIT (20 * VF_MSEC)
+#define SETTLE_MAX  (120 * VF_MSEC)
 #define BACKOFF_MIN (50 * VF_MSEC)
 #define BACKOFF_MAX (5 * VF_SEC)
 
@@ -87,14 +89,40 @@ static void begin(struct vf_soft_net *net, int family)
 
 	for (unsigned i = 0; i < VF_OS_SLOTS; i++)
 		s->slot_of[i] = -1;
+	s->answered = 0;
 	vf_os_random(&s->nonce, sizeof(s->nonce));
 	s->is_wanted = false;
 	s->asked = 0;
 	ask(net, family, ASK_FIRST);
 }
 
+static bool is_asking(const struct vf_soft_net *net)
+{
+	return net->steer[0].deadline != VF_NSEC_NEVER || net->steer[1].deadline != VF_NSEC_NEVER;
+}
+
+/* There is no thread yet: the answers, and others' questions, are taken here. */
+static void wait_for_answers(struct vf_soft_net *net)
+{
+	vf_nsec end = vf_os_now() + SETTLE_MAX;
+
+	while (is_asking(net) && vf_os_now() < end) {
+		struct pollfd p[NET_SOCKETS];
+		unsigned n = 0;
+
+		for (int i = 0; i < NET_SOCKETS; i++)
+			if (net->socket[i].udp)
+				p[n++] = (struct pollfd){.fd = vf_os_udp_fd(net->socket[i].udp),
+							 .events = POLLIN};
+		vf_os_poll(p, n, VF_MSEC);
+		net_rx_round(net, true);
+		net_steer_run(net, vf_os_now());
+	}
+}
+
 void net_steer_start(struct vf_soft_net *net)
 {
+	pthread_mutex_lock(&net->rx_lock);
 	for (int f = 0; f < 2; f++) {
 		struct net_steer *s = &net->steer[f];
 
@@ -103,7 +131,9 @@ void net_steer_start(struct vf_soft_net *net)
 		if (net->socket[f].udp && net->socket[NET_PRIVATE].udp)
 			begin(net, f);
 	}
+	wait_for_answers(net);
 	publish_deadline(net);
+	pthread_mutex_unlock(&net->rx_lock);
 }
 
 void net_steer_missed(struct vf_soft_net *net, const struct vf_os_udp_addr *a)
@@ -127,10 +157,12 @@ void net_steer_probed(struct vf_soft_net *net, const struct vf_os_udp_addr *a, c
 		answer[1] = (uint8_t)net->slot_number;
 		answer[2] = (uint8_t)family;
 		memcpy(answer + 8, data + NONCE_AT, 8);
-		if (data[ASKER_AT] == net->slot_number)
+		if (data[ASKER_AT] == net->slot_number) {
 			net_steer_answered(net, answer);
-		else
-			net_forward_answer(net, data[ASKER_AT], answer);
+			continue;
+		}
+		net->steer[family].was_asked |= net->steer[family].deadline != VF_NSEC_NEVER;
+		net_forward_answer(net, data[ASKER_AT], answer);
 	}
 }
 
@@ -157,6 +189,7 @@ void net_steer_answered(struct vf_soft_net *net, const uint8_t answer[16])
 	s = &net->steer[answer[2]];
 	if (s->deadline == VF_NSEC_NEVER || vf_load_be64(answer + 8) != s->nonce)
 		return;
+	s->answered++;
 	for (unsigned i = 0; i < VF_OS_SLOTS; i++) {
 		if (s->slot_of[i] != answer[1])
 			continue;
@@ -191,6 +224,8 @@ static void conclude(struct vf_soft_net *net, int family, vf_nsec now)
 	}
 	s->is_second = false;
 	s->again = now + s->backoff;
+	s->is_wanted |= s->was_asked;
+	s->was_asked = false;
 	s->backoff = s->backoff < BACKOFF_MAX ? 2 * s->backoff : BACKOFF_MAX;
 }
 
@@ -202,7 +237,7 @@ void net_steer_run(struct vf_soft_net *net, vf_nsec now)
 		if (!net->socket[f].udp || !net->socket[NET_PRIVATE].udp) {
 			s->is_wanted = false;
 		} else if (s->deadline != VF_NSEC_NEVER) {
-			if (now >= s->deadline)
+			if (now >= s->deadline || s->answered >= s->asked)
 				conclude(net, f, now);
 		} else if (s->is_wanted && s->again == VF_NSEC_NEVER) {
 			s->is_wanted = false;

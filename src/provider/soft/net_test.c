@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -133,7 +132,6 @@ static void the_end_of_a_watched_process_is_told_and_the_rest_goes_on(void **sta
 	struct fake_node a, b, victim;
 	struct fake_command watch = {.op = FAKE_WATCH}, look = {.op = FAKE_REPORT}, c;
 	struct fake_report r;
-	int status;
 
 	(void)state;
 	fake_node_start(&victim);
@@ -143,8 +141,7 @@ static void the_end_of_a_watched_process_is_told_and_the_rest_goes_on(void **sta
 	assert_int_equal(fake_node_command(&a, &watch, &r), 0);
 	assert_int_equal(r.error, 0);
 	assert_false(r.died[victim.slot]);
-	kill(victim.pid, SIGKILL);
-	waitpid(victim.pid, &status, 0);
+	fake_node_kill(&victim);
 	for (int i = 0; i < 2000 && !r.died[victim.slot]; i++) {
 		usleep(1000);
 		assert_int_equal(fake_node_command(&a, &look, &r), 0);
@@ -160,7 +157,6 @@ static void the_end_of_a_watched_process_is_told_and_the_rest_goes_on(void **sta
 	assert_int_equal(fake_node_command(&a, &c, &r), 0);
 	fake_node_expect(&b, a.slot, 10, &r);
 	assert_int_equal(r.from[a.slot], 10);
-	close(victim.fd);
 	fake_node_stop(&a);
 	fake_node_stop(&b);
 }
@@ -239,9 +235,7 @@ static void sixteen_processes_come_and_go_at_once(void **state)
 		}
 		for (int i = 0; i < NODES; i++) {
 			if (i % 2) {
-				kill(n[i].pid, SIGKILL);
-				waitpid(n[i].pid, NULL, 0);
-				close(n[i].fd);
+				fake_node_kill(&n[i]);
 			} else {
 				fake_node_stop(&n[i]);
 			}
@@ -305,6 +299,13 @@ static void a_setting_that_makes_no_sense_is_refused_when_opened(void **state)
 	}
 }
 
+static int end_all(void **state)
+{
+	(void)state;
+	fake_nodes_end();
+	return 0;
+}
+
 static int use_own_port(void **state)
 {
 	char port[8];
@@ -320,15 +321,21 @@ static int use_own_port(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_of_every_size_arrive_in_order_and_intact),
-		cmocka_unit_test(everybody_reaches_everybody_steered_or_not),
-		cmocka_unit_test(a_stopped_process_holds_up_nobody_and_gets_its_packets_later),
-		cmocka_unit_test(the_end_of_a_watched_process_is_told_and_the_rest_goes_on),
-		cmocka_unit_test(payload_that_is_gone_is_one_fault_and_the_others_arrive),
-		cmocka_unit_test(a_forked_child_has_a_network_of_its_own_and_the_parent_keeps_its),
-		cmocka_unit_test(sixteen_processes_come_and_go_at_once),
-		cmocka_unit_test(what_is_impaired_is_counted_and_adds_up),
-		cmocka_unit_test(a_setting_that_makes_no_sense_is_refused_when_opened),
+		cmocka_unit_test_teardown(packets_of_every_size_arrive_in_order_and_intact,
+					  end_all),
+		cmocka_unit_test_teardown(everybody_reaches_everybody_steered_or_not, end_all),
+		cmocka_unit_test_teardown(
+			a_stopped_process_holds_up_nobody_and_gets_its_packets_later, end_all),
+		cmocka_unit_test_teardown(the_end_of_a_watched_process_is_told_and_the_rest_goes_on,
+					  end_all),
+		cmocka_unit_test_teardown(payload_that_is_gone_is_one_fault_and_the_others_arrive,
+					  end_all),
+		cmocka_unit_test_teardown(
+			a_forked_child_has_a_network_of_its_own_and_the_parent_keeps_its, end_all),
+		cmocka_unit_test_teardown(sixteen_processes_come_and_go_at_once, end_all),
+		cmocka_unit_test_teardown(what_is_impaired_is_counted_and_adds_up, end_all),
+		cmocka_unit_test_teardown(a_setting_that_makes_no_sense_is_refused_when_opened,
+					  end_all),
 	};
 
 	return cmocka_run_group_tests(tests, use_own_port, NULL);
