@@ -125,11 +125,11 @@ static bool take(int got, const char *value, struct vf_bench_options *o,
 		o->interval_ns = (uint64_t)(seconds * 1e9);
 		return is_good;
 	case 't':
-		for (int t = 0; t < VF_BENCH_TRANSPORTS; t++)
+		for (enum vf_bench_transport t = VF_BENCH_RC; t < VF_BENCH_TRANSPORTS; t++)
 			if (strlen(value) == 2 &&
 			    (value[0] | 0x20) == (vf_bench_transport_name(t)[0] | 0x20) &&
 			    (value[1] | 0x20) == (vf_bench_transport_name(t)[1] | 0x20)) {
-				*transport = (enum vf_bench_transport)t;
+				*transport = t;
 				return true;
 			}
 		return false;
