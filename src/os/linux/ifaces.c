@@ -150,7 +150,7 @@ static void read_speed(int fd, struct vf_os_if *f)
 	req.ifr_data = (void *)&cmd;
 	if (ioctl(fd, SIOCETHTOOL, &req) < 0)
 		return;
-	mbit = ethtool_cmd_speed(&cmd);
+	mbit = (uint32_t)cmd.speed_hi << 16 | cmd.speed;
 	if (mbit != 0 && mbit != (uint32_t)SPEED_UNKNOWN && mbit != UINT16_MAX)
 		f->link_bits_per_s = (uint64_t)mbit * 1000000;
 }
