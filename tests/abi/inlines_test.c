@@ -342,7 +342,7 @@ static void small_calculations_are_right(void **state)
 	assert_int_equal(ibv_flow_label_to_udp_sport(0x04000), 0xc001);
 	assert_true(ibv_is_qpt_supported(1u << IBV_QPT_UD, IBV_QPT_UD));
 	assert_false(ibv_is_qpt_supported(1u << IBV_QPT_UD, IBV_QPT_RC));
-	assert_true(IBV_ACCESS_OPTIONAL_RANGE & IBV_ACCESS_RELAXED_ORDERING);
+	assert_true((int)IBV_ACCESS_OPTIONAL_RANGE & (int)IBV_ACCESS_RELAXED_ORDERING);
 	assert_false(IBV_ACCESS_OPTIONAL_RANGE & (IBV_ACCESS_OPTIONAL_FIRST - 1));
 }
 
