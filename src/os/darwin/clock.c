@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clocks, randomness, description and the progress thread of macOS. Written from documentation, never run on a Mac.
+ * Clocks, randomness, description and the progress thread of macOS. Written from documentation,
+ * never run on a Mac.
  *
- * CLOCK_UPTIME_RAW is mach_absolute_time in nanoseconds: monotonic, and it stands still while the machine sleeps, so that a
- * closed lid is not taken for a peer that has not answered for hours.
+ * CLOCK_UPTIME_RAW is mach_absolute_time in nanoseconds: monotonic, and it stands still while the
+ * machine sleeps, so that a closed lid is not taken for a peer that has not answered for hours.
  */
 #include "os/os.h"
 
@@ -37,7 +38,8 @@ void vf_os_describe(char *out, size_t len)
 	if (sysctlbyname("kern.osproductversion", version, &version_len, NULL, 0) < 0)
 		version[0] = 0;
 	if (uname(&u) == 0)
-		snprintf(out, len, "macOS %s (Darwin %s, %s)", version[0] ? version : "?", u.release, u.machine);
+		snprintf(out, len, "macOS %s (Darwin %s, %s)", version[0] ? version : "?",
+			 u.release, u.machine);
 	else
 		snprintf(out, len, "macOS %s", version[0] ? version : "?");
 }

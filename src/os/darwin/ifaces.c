@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interfaces and addresses by getifaddrs(3), changes by a routing socket (route(4)). Written from documentation, never run on a Mac.
+ * Interfaces and addresses by getifaddrs(3), changes by a routing socket (route(4)). Written from
+ * documentation, never run on a Mac.
  *
- * getifaddrs lists each interface once as AF_LINK (index, MAC, MTU, speed) and once more for each address, in the system's order.
+ * getifaddrs lists each interface once as AF_LINK (index, MAC, MTU, speed) and once more for each
+ * address, in the system's order.
  */
 #include "os/os.h"
 
@@ -44,8 +46,10 @@ static void take_link(const struct ifaddrs *a, struct vf_os_if *f)
 	f->is_running = f->is_up && (a->ifa_flags & IFF_RUNNING) != 0;
 	f->is_loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 	f->is_point_to_point = (a->ifa_flags & IFF_POINTOPOINT) != 0;
-	if (link.sdl_alen == sizeof(f->mac) && (link.sdl_type == IFT_ETHER || link.sdl_type == IFT_BRIDGE)) {
-		memcpy(f->mac, bytes + offsetof(struct sockaddr_dl, sdl_data) + link.sdl_nlen, sizeof(f->mac));
+	if (link.sdl_alen == sizeof(f->mac) &&
+	    (link.sdl_type == IFT_ETHER || link.sdl_type == IFT_BRIDGE)) {
+		memcpy(f->mac, bytes + offsetof(struct sockaddr_dl, sdl_data) + link.sdl_nlen,
+		       sizeof(f->mac));
 		f->has_mac = true;
 	}
 	if (data) {
@@ -162,10 +166,12 @@ int vf_os_if_watch_open(int *out)
 	return 0;
 }
 
-/* Every message begins alike: length (2 bytes), version, type. Routes and neighbours come and go by the minute: not ours. */
+/* Every message begins alike: length (2 bytes), version, type. Routes and neighbours come and go by
+ * the minute: not ours. */
 static bool matters(uint8_t type)
 {
-	return type == RTM_NEWADDR || type == RTM_DELADDR || type == RTM_IFINFO || type == RTM_IFINFO2;
+	return type == RTM_NEWADDR || type == RTM_DELADDR || type == RTM_IFINFO ||
+	       type == RTM_IFINFO2;
 }
 
 bool vf_os_if_watch_drain(int fd)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ioctls of interfaces whose structures are not in every SDK: laid out here as xnu has them (netinet6/in6_var.h,
- * net/if_bridgevar.h). Written from those sources, never run on a Mac. Wrong answers cost advice, not correctness.
+ * The ioctls of interfaces whose structures are not in every SDK: laid out here as xnu has them
+ * (netinet6/in6_var.h, net/if_bridgevar.h). Written from those sources, never run on a Mac. Wrong
+ * answers cost advice, not correctness.
  */
 #include "os/darwin/ifaces.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is there a way? A UDP socket is bound to the source address and the interface (IP_BOUND_IF, IPV6_BOUND_IF) and connected, which sends
- * nothing and looks the route up. Written from documentation, never run on a Mac.
+ * Is there a way? A UDP socket is bound to the source address and the interface (IP_BOUND_IF,
+ * IPV6_BOUND_IF) and connected, which sends nothing and looks the route up. Written from
+ * documentation, never run on a Mac.
  */
 #include "os/darwin/udp.h"
 
@@ -19,11 +20,13 @@ struct host {
 };
 
 /* @if_index 0: on any. */
-static const struct vf_os_if *holder_or_null(const struct host *h, const uint8_t gid[16], unsigned if_index)
+static const struct vf_os_if *holder_or_null(const struct host *h, const uint8_t gid[16],
+					     unsigned if_index)
 {
 	for (unsigned i = 0; i < h->count; i++)
 		for (unsigned k = 0; k < h->ifs[i].addr_count; k++)
-			if (memcmp(h->ifs[i].addr[k].gid, gid, 16) == 0 && (if_index == 0 || h->ifs[i].index == if_index))
+			if (memcmp(h->ifs[i].addr[k].gid, gid, 16) == 0 &&
+			    (if_index == 0 || h->ifs[i].index == if_index))
 				return &h->ifs[i];
 	return NULL;
 }
@@ -54,7 +57,8 @@ static int try_connect(const uint8_t sgid[16], const uint8_t dgid[16], unsigned 
 	if (fd < 0)
 		return -errno;
 	if (if_index)
-		err = vf_udp_set(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_BOUND_IF : IP_BOUND_IF, (int)if_index);
+		err = vf_udp_set(fd, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+				 is_ipv6 ? IPV6_BOUND_IF : IP_BOUND_IF, (int)if_index);
 	if (err == 0 && bind(fd, &from.sa, from_len) < 0)
 		err = -errno;
 	if (err == 0 && connect(fd, &to.sa, to_len) < 0)
@@ -63,7 +67,8 @@ static int try_connect(const uint8_t sgid[16], const uint8_t dgid[16], unsigned 
 	return err;
 }
 
-static int check(const struct host *h, const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index, unsigned *out_if)
+static int check(const struct host *h, const uint8_t sgid[16], const uint8_t dgid[16],
+		 unsigned if_index, unsigned *out_if)
 {
 	int err;
 
@@ -76,8 +81,10 @@ static int check(const struct host *h, const uint8_t sgid[16], const uint8_t dgi
 		return 0;
 	}
 	if (!gid_is_v4(dgid) && gid_is_link_local(dgid)) {
-		/* Reaches exactly one link. The host's own address is on it, or the neighbour is to be found there. */
-		if (!holder_or_null(h, sgid, if_index) || (!holder_or_null(h, dgid, if_index) && holder_or_null(h, dgid, 0)))
+		/* Reaches exactly one link. The host's own address is on it, or the neighbour is to
+		 * be found there. */
+		if (!holder_or_null(h, sgid, if_index) ||
+		    (!holder_or_null(h, dgid, if_index) && holder_or_null(h, dgid, 0)))
 			return -EHOSTUNREACH;
 		*out_if = if_index;
 		return 0;
@@ -93,7 +100,8 @@ static int check(const struct host *h, const uint8_t sgid[16], const uint8_t dgi
 		*out_if = if_index;
 		return 0;
 	}
-	/* An address of the host as a whole (on the loopback interface) goes out wherever the table says. */
+	/* An address of the host as a whole (on the loopback interface) goes out wherever the table
+	 * says. */
 	for (unsigned i = 0; i < h->count; i++)
 		if (h->ifs[i].index == if_index && !h->ifs[i].is_loopback)
 			return err;
@@ -103,7 +111,8 @@ static int check(const struct host *h, const uint8_t sgid[16], const uint8_t dgi
 	return err;
 }
 
-int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index, unsigned *out_if)
+int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned if_index,
+		      unsigned *out_if)
 {
 	struct host h;
 	int err = vf_os_if_list(&h.ifs, &h.count);
@@ -112,5 +121,7 @@ int vf_os_route_check(const uint8_t sgid[16], const uint8_t dgid[16], unsigned i
 		return err;
 	err = check(&h, sgid, dgid, if_index, out_if);
 	free(h.ifs);
-	return err == -ENETUNREACH || err == -EHOSTUNREACH || err == -EADDRNOTAVAIL || err == 0 ? err : -EHOSTUNREACH;
+	return err == -ENETUNREACH || err == -EHOSTUNREACH || err == -EADDRNOTAVAIL || err == 0
+		       ? err
+		       : -EHOSTUNREACH;
 }

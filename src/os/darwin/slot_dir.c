@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a user's process slots are on macOS: the folder that confstr(3) names for the user's temporary files. It is per user,
- * on the local disk, the same for every process of the user, and out of the way of sandboxed ones, which have their own.
- * Written from documentation, never run on a Mac.
+ * Where a user's process slots are on macOS: the folder that confstr(3) names for the user's
+ * temporary files. It is per user, on the local disk, the same for every process of the user, and
+ * out of the way of sandboxed ones, which have their own. Written from documentation, never run on
+ * a Mac.
  */
 #include "os/posix/slot_dir.h"
 

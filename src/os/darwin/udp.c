@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * UDP sockets of macOS: how they are opened and what they are told. Written from ip(4), ip6(4) and xnu's sources, never run on a Mac.
+ * UDP sockets of macOS: how they are opened and what they are told. Written from ip(4), ip6(4) and
+ * xnu's sources, never run on a Mac.
  *
- * Never connected. With IP_DONTFRAG an IPv4 datagram is atomic, and xnu gives those ID 0 as long as the sysctl net.inet.ip.rfc6864 is 1,
- * which is the default (`verbifrost doctor` looks). So every datagram has DF set and ID 0, which is what the invariant CRC is computed for.
+ * Never connected. With IP_DONTFRAG an IPv4 datagram is atomic, and xnu gives those ID 0 as long as
+ * the sysctl net.inet.ip.rfc6864 is 1, which is the default (`verbifrost doctor` looks). So every
+ * datagram has DF set and ID 0, which is what the invariant CRC is computed for.
  *
- * What this system cannot: give segments to the network card (they are sent as a burst), steer a shared port, say how many
- * datagrams it dropped, or accept IPv6 datagrams without a UDP checksum (Linux's rxe sends such: use IPv4 with it).
+ * What this system cannot: give segments to the network card (they are sent as a burst), steer a
+ * shared port, say how many datagrams it dropped, or accept IPv6 datagrams without a UDP checksum
+ * (Linux's rxe sends such: use IPv4 with it).
  */
 #include "os/darwin/udp.h"
 
@@ -22,7 +25,8 @@
 
 enum { BUFFER_MIN = 65536, SEGMENT_BYTES_MAX = 1 << 18 };
 
-socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16], uint16_t port)
+socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16],
+			      uint16_t port)
 {
 	memset(a, 0, sizeof(*a));
 	if (is_ipv6) {
@@ -79,11 +83,13 @@ static void set_wanted(int fd, bool is_ipv6)
 	}
 }
 
-/* More than kern.ipc.maxsockbuf allows is refused whole (ENOBUFS), not cut: ask for less until it is granted. */
+/* More than kern.ipc.maxsockbuf allows is refused whole (ENOBUFS), not cut: ask for less until it
+ * is granted. */
 static void set_buffer(int fd, int name, uint32_t bytes)
 {
 	for (; bytes >= BUFFER_MIN; bytes -= bytes / 4)
-		if (vf_udp_set(fd, SOL_SOCKET, name, bytes > INT32_MAX ? INT32_MAX : (int)bytes) == 0)
+		if (vf_udp_set(fd, SOL_SOCKET, name, bytes > INT32_MAX ? INT32_MAX : (int)bytes) ==
+		    0)
 			return;
 }
 
@@ -115,15 +121,17 @@ static int bind_to(struct vf_os_udp *s, const struct vf_os_udp_options *o)
 }
 
 /*
- * libSystem exports both, no header declares them. Looked up by name, so that a system that drops them is only slower. The layouts of
- * struct vf_burst_msg and the system's struct agree (checked where it is defined).
+ * libSystem exports both, no header declares them. Looked up by name, so that a system that drops
+ * them is only slower. The layouts of struct vf_burst_msg and the system's struct agree (checked
+ * where it is defined).
  */
 static vf_burst_fn find_call(const char *name)
 {
 	void *p = dlsym(RTLD_DEFAULT, name);
 	vf_burst_fn fn;
 
-	_Static_assert(sizeof(fn) == sizeof(p), "functions and data have pointers of one size here");
+	_Static_assert(sizeof(fn) == sizeof(p),
+		       "functions and data have pointers of one size here");
 	memcpy(&fn, &p, sizeof(fn));
 	return fn;
 }
@@ -164,7 +172,8 @@ int vf_os_udp_open(const struct vf_os_udp_options *o, struct vf_os_udp **out)
 	if (err)
 		goto close_socket;
 	pthread_mutex_init(&s->send_lock, NULL);
-	s->burst = (struct vf_burst){.send = find_call("sendmsg_x"), .recv = find_call("recvmsg_x")};
+	s->burst =
+		(struct vf_burst){.send = find_call("sendmsg_x"), .recv = find_call("recvmsg_x")};
 	*out = s;
 	return 0;
 
@@ -189,8 +198,9 @@ uint32_t vf_os_udp_rcvbuf(const struct vf_os_udp *s) { return s->rcvbuf_bytes; }
 uint16_t vf_os_udp_port(const struct vf_os_udp *s) { return s->port; }
 
 /*
- * Segments save system calls, no more. Their IPv4 IDs are 0, 0, 0..., not 0, 1, 2... as whoever computes the invariant CRC of a segmented
- * send counts on, so IPv4 gets one datagram a call; IPv6 has no ID.
+ * Segments save system calls, no more. Their IPv4 IDs are 0, 0, 0..., not 0, 1, 2... as whoever
+ * computes the invariant CRC of a segmented send counts on, so IPv4 gets one datagram a call; IPv6
+ * has no ID.
  */
 void vf_os_udp_segment_limits(const struct vf_os_udp *s, unsigned *segments, uint32_t *bytes)
 {
@@ -210,10 +220,12 @@ int vf_os_udp_steer(struct vf_os_udp *s, const int *slot_of, unsigned count, uin
 	(void)slot_of;
 	(void)count;
 	(void)probe_opcode;
-	return -EOPNOTSUPP; /* one socket of the group gets all: its process hands on what is not its own */
+	return -EOPNOTSUPP; /* one socket of the group gets all: its process hands on what is not
+			       its own */
 }
 
-static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsigned if_index, bool is_join)
+static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsigned if_index,
+			     bool is_join)
 {
 	int r;
 
@@ -223,12 +235,14 @@ static int change_membership(struct vf_os_udp *s, const uint8_t mgid[16], unsign
 		struct ipv6_mreq m = {.ipv6mr_interface = if_index};
 
 		memcpy(&m.ipv6mr_multiaddr, mgid, 16);
-		r = setsockopt(s->fd, IPPROTO_IPV6, is_join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &m, sizeof(m));
+		r = setsockopt(s->fd, IPPROTO_IPV6, is_join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
+			       &m, sizeof(m));
 	} else {
 		struct ip_mreqn m = {.imr_ifindex = (int)if_index};
 
 		memcpy(&m.imr_multiaddr, mgid + 12, 4);
-		r = setsockopt(s->fd, IPPROTO_IP, is_join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &m, sizeof(m));
+		r = setsockopt(s->fd, IPPROTO_IP, is_join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+			       &m, sizeof(m));
 	}
 	return r < 0 ? -errno : 0;
 }

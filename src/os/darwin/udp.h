@@ -14,9 +14,11 @@ struct vf_os_udp {
 	bool is_ipv6;
 	uint16_t port;
 	uint32_t rcvbuf_bytes;
-	/* Two threads that burst on one socket lose datagrams silently (reported of macOS): one at a time. */
+	/* Two threads that burst on one socket lose datagrams silently (reported of macOS): one at
+	 * a time. */
 	pthread_mutex_t send_lock;
-	uint8_t ttl, tos; /* as the socket has them now (IPv4): set again only when a send wants others */
+	uint8_t ttl, tos; /* as the socket has them now (IPv4): set again only when a send wants
+			     others */
 	struct vf_burst burst;
 };
 
@@ -28,7 +30,8 @@ union vf_udp_sockaddr {
 };
 
 /** Returns the length that goes with it. */
-socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16], uint16_t port);
+socklen_t vf_udp_sockaddr_set(union vf_udp_sockaddr *a, bool is_ipv6, const uint8_t gid[16],
+			      uint16_t port);
 /** One integer option of the socket; 0 or -errno. */
 int vf_udp_set(int fd, int level, int name, int value);
 

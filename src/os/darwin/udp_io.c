@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sending and receiving on macOS, in bursts where the system's call for that is there (os/posix/burst.h). Written from documentation
- * and xnu's sources, never run on a Mac.
+ * Sending and receiving on macOS, in bursts where the system's call for that is there
+ * (os/posix/burst.h). Written from documentation and xnu's sources, never run on a Mac.
  *
- * Source address and interface travel as control messages (IP_PKTINFO, IPV6_PKTINFO). TTL and TOS of IPv4 are options of the
- * socket, set when they change: not every version takes them as control messages. The invariant CRC masks both.
+ * Source address and interface travel as control messages (IP_PKTINFO, IPV6_PKTINFO). TTL and TOS
+ * of IPv4 are options of the socket, set when they change: not every version takes them as control
+ * messages. The invariant CRC masks both.
  */
 #include "os/darwin/udp.h"
 
@@ -32,7 +33,8 @@ struct control {
 
 static void put_control(struct control *c, int level, int type, const void *data, size_t len)
 {
-	struct cmsghdr h = {.cmsg_len = (socklen_t)CMSG_LEN(len), .cmsg_level = level, .cmsg_type = type};
+	struct cmsghdr h = {
+		.cmsg_len = (socklen_t)CMSG_LEN(len), .cmsg_level = level, .cmsg_type = type};
 
 	memcpy(c->bytes + c->len, &h, sizeof(h));
 	memcpy(c->bytes + c->len + CMSG_LEN(0), data, len);
@@ -167,7 +169,8 @@ static void take_controls(const struct vf_burst_msg *b, struct vf_os_udp_recv *m
 	}
 }
 
-static void take_one(const struct vf_os_udp *s, const struct vf_burst_msg *b, struct vf_os_udp_recv *m)
+static void take_one(const struct vf_os_udp *s, const struct vf_burst_msg *b,
+		     struct vf_os_udp_recv *m)
 {
 	const union vf_udp_sockaddr *from = b->name;
 

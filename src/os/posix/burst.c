@@ -5,9 +5,9 @@
  *   count == asked          all are out
  *   0 <= count < asked      some are out, no error is told: go on with the rest
  *   EWOULDBLOCK, ENOBUFS    no room: told to the caller when nothing is out yet, else waited for
- *   EINVAL, ENOSYS, ...     the call is not for this socket or system: one datagram a call from now on
- *   ECONNREFUSED            of an earlier datagram: forgotten
- *   anything else           this datagram cannot go
+ *   EINVAL, ENOSYS, ...     the call is not for this socket or system: one datagram a call from now
+ * on ECONNREFUSED            of an earlier datagram: forgotten anything else           this
+ * datagram cannot go
  */
 #include "os/posix/burst.h"
 
@@ -22,11 +22,15 @@ enum { WAITS_MAX = 100, ERRORS_MAX = 16 };
 #define MSG_NOSIGNAL 0 /* datagrams raise no signal anyway */
 #endif
 
-static bool is_full(int err) { return err == EWOULDBLOCK || err == EAGAIN || err == ENOBUFS || err == ENOMEM; }
+static bool is_full(int err)
+{
+	return err == EWOULDBLOCK || err == EAGAIN || err == ENOBUFS || err == ENOMEM;
+}
 static bool is_passing(int err) { return err == EINTR || err == ECONNREFUSED; }
 static bool is_unknown(int err)
 {
-	return err == EINVAL || err == ENOSYS || err == EOPNOTSUPP || err == ENOTSUP || err == EPERM;
+	return err == EINVAL || err == ENOSYS || err == EOPNOTSUPP || err == ENOTSUP ||
+	       err == EPERM;
 }
 
 /* A socket without room says when it has some; an interface queue (ENOBUFS) does not. */
@@ -49,7 +53,8 @@ static struct msghdr plain_header(struct vf_burst_msg *m)
 	h.msg_name = m->name;
 	h.msg_namelen = m->name_len;
 	h.msg_iov = m->iov;
-	h.msg_iovlen = (__typeof__(h.msg_iovlen))m->iov_count; /* its type differs between systems */
+	h.msg_iovlen =
+		(__typeof__(h.msg_iovlen))m->iov_count; /* its type differs between systems */
 	h.msg_control = m->control;
 	h.msg_controllen = m->control_len;
 	return h;
@@ -82,7 +87,8 @@ static ssize_t recv_plain(int fd, struct vf_burst_msg *m, unsigned count, int fl
 	return (ssize_t)count;
 }
 
-/* What to do about @err with @done datagrams out: 0 go on, 1 give up on the rest, or the error to return. */
+/* What to do about @err with @done datagrams out: 0 go on, 1 give up on the rest, or the error to
+ * return. */
 static int after_error(struct vf_burst *b, int fd, int err, unsigned done, unsigned *tries)
 {
 	if (is_unknown(err) && b->send) {
@@ -106,7 +112,8 @@ int vf_burst_send(struct vf_burst *b, int fd, struct vf_burst_msg *m, unsigned c
 	unsigned done = 0, tries = 0;
 
 	while (done < count) {
-		ssize_t n = (b->send ? b->send : send_plain)(fd, m + done, count - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = (b->send ? b->send : send_plain)(fd, m + done, count - done,
+							     MSG_DONTWAIT | MSG_NOSIGNAL);
 		int next;
 
 		if (n > 0) {
@@ -143,8 +150,8 @@ int vf_burst_recv(struct vf_burst *b, int fd, struct vf_burst_msg *m, unsigned c
 	return 0;
 }
 
-int vf_burst_cut(const struct iovec *iov, unsigned iov_count, uint32_t segment_len, uint32_t total_len,
-		 struct vf_burst_msg *m, struct iovec *room)
+int vf_burst_cut(const struct iovec *iov, unsigned iov_count, uint32_t segment_len,
+		 uint32_t total_len, struct vf_burst_msg *m, struct iovec *room)
 {
 	unsigned at = 0, count = 0;
 	size_t skip = 0;
@@ -167,7 +174,8 @@ int vf_burst_cut(const struct iovec *iov, unsigned iov_count, uint32_t segment_l
 			have = iov[at].iov_len - skip;
 			if (have > want)
 				have = want;
-			*room++ = (struct iovec){.iov_base = (uint8_t *)iov[at].iov_base + skip, .iov_len = have};
+			*room++ = (struct iovec){.iov_base = (uint8_t *)iov[at].iov_base + skip,
+						 .iov_len = have};
 			m[count].iov_count++;
 			want -= (uint32_t)have;
 			skip += have;

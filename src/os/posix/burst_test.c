@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bursts: over real sockets one call each, and over a made-up system call that behaves as macOS says its own may. */
+/* Bursts: over real sockets one call each, and over a made-up system call that behaves as macOS
+ * says its own may. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -64,7 +65,8 @@ static int burst(struct vf_burst *b, const int *answers, unsigned count, unsigne
 	return vf_burst_send(b, -1, m, datagrams);
 }
 
-#define BURST(b, n, ...) burst(b, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int), n)
+#define BURST(b, n, ...)                                                                           \
+	burst(b, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int), n)
 
 static void short_counts_go_on_where_they_stopped(void **state)
 {
@@ -202,7 +204,10 @@ static void a_system_without_the_call_sends_one_datagram_a_call(void **state)
 
 		for (int i = n; i < VF_BURST_MAX; i++) {
 			in[i] = (struct iovec){.iov_base = got[i], .iov_len = sizeof(got[i])};
-			m[i] = (struct vf_burst_msg){.name = &from[i], .name_len = sizeof(from[i]), .iov = &in[i], .iov_count = 1};
+			m[i] = (struct vf_burst_msg){.name = &from[i],
+						     .name_len = sizeof(from[i]),
+						     .iov = &in[i],
+						     .iov_count = 1};
 		}
 		assert_int_equal(poll(&wait, 1, 5000), 1);
 		n += vf_burst_recv(&b, p.fd[1], m + n, (unsigned)(VF_BURST_MAX - n));

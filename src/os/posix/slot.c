@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Process slots as files, for systems without abstract sockets. In a folder of the user's own (VERBIFROST_SLOT_DIR, else the system's
- * folder for the user's short-lived files) slot N has
+ * Process slots as files, for systems without abstract sockets. In a folder of the user's own
+ * (VERBIFROST_SLOT_DIR, else the system's folder for the user's short-lived files) slot N has
  *
- *   PORT.N.lock   locked (flock) by its holder; says where datagrams for the holder go: 16 bytes of address, 2 of port
- *   PORT.N.sock   a listening socket of the holder; watching is connecting, and hangs up when the holder ends
+ *   PORT.N.lock   locked (flock) by its holder; says where datagrams for the holder go: 16 bytes of
+ * address, 2 of port PORT.N.sock   a listening socket of the holder; watching is connecting, and
+ * hangs up when the holder ends
  *
  *   free --flock--> held --close or death--> free
  *
- * The lock goes with the process, however it ends; both files stay and mean nothing without the lock. Who looks whether a
- * slot is held takes a shared lock for an instant: a process that wants the slot just then takes the next one.
+ * The lock goes with the process, however it ends; both files stay and mean nothing without the
+ * lock. Who looks whether a slot is held takes a shared lock for an instant: a process that wants
+ * the slot just then takes the next one.
  */
 #include "os/os.h"
 
@@ -177,7 +179,10 @@ int vf_os_slot_claim(unsigned hint, struct vf_os_slot **out)
 	err = folder_ready();
 	if (err) {
 		free(s);
-		return vf_refuse(-err, "the folder of the process slots (VERBIFROST_SLOT_DIR) cannot be used: %s", strerror(-err));
+		return vf_refuse(
+			-err,
+			"the folder of the process slots (VERBIFROST_SLOT_DIR) cannot be used: %s",
+			strerror(-err));
 	}
 	err = -EWOULDBLOCK;
 	for (unsigned i = 0; i < VF_OS_SLOTS && err == -EWOULDBLOCK; i++)
@@ -188,7 +193,9 @@ int vf_os_slot_claim(unsigned hint, struct vf_os_slot **out)
 	}
 	free(s);
 	if (err == -EWOULDBLOCK)
-		return vf_refuse(ENOSPC, "all %d process slots of this user are taken: so many processes use soft devices now",
+		return vf_refuse(ENOSPC,
+				 "all %d process slots of this user are taken: so many processes "
+				 "use soft devices now",
 				 VF_OS_SLOTS);
 	return vf_refuse(-err, "no file for a process slot: %s", strerror(-err));
 }
@@ -213,7 +220,8 @@ void vf_os_slot_release(struct vf_os_slot *s)
 	close_all(s);
 }
 
-/* The lock belongs to the open file, which the parent has too: closing the child's descriptor leaves it. */
+/* The lock belongs to the open file, which the parent has too: closing the child's descriptor
+ * leaves it. */
 void vf_os_slot_disown(struct vf_os_slot *s)
 {
 	if (s)
@@ -252,7 +260,8 @@ void vf_os_slot_serve(struct vf_os_slot *s)
 	}
 }
 
-/* Not published yet: the loopback address, and port 0, which is where the owner binds and where nobody can send. */
+/* Not published yet: the loopback address, and port 0, which is where the owner binds and where
+ * nobody can send. */
 int vf_os_slot_address(unsigned slot, uint8_t gid[16], uint16_t *port)
 {
 	static const uint8_t loopback[4] = {127, 0, 0, 1};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slots as files: exclusive, watched, published, and gone with their process. Linked with slot.c of this folder on every system. */
+/* Slots as files: exclusive, watched, published, and gone with their process. Linked with slot.c of
+ * this folder on every system. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
