@@ -21,7 +21,7 @@ help:
 	@echo "make fuzz       SECONDS=60 of each fuzzer"
 	@echo "make macos      cross-build for macOS arm64 and x86_64 with zig, and check what comes out"
 	@echo "make interop    other people's programs: tests/interop/programs and pyverbs"
-	@echo "make chaos      16 processes, killed at random for a minute"
+	@echo "make chaos      16 processes killed at random for a minute; a million messages; UC flood"
 	@echo "make clean      remove the build folders"
 
 demo:
@@ -47,7 +47,9 @@ interop: all
 	@tests/interop/pyverbs --build $(BUILD)
 
 chaos: all
-	@tests/chaos/run --build $(BUILD)
+	@$(BUILD)/tests/chaos/chaos -p 16 -q 8 -t 60
+	@$(BUILD)/tests/soak/million -n 1000000
+	@VERBIFROST_RCVBUF_BYTES=212992 $(BUILD)/tests/soak/million -u -n 4000
 
 clean:
 	@rm -rf $(BUILD) build-*
