@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake engine, the silent objects, and nodes. */
+/* The fake engine, the silent objects, and nodes: the other half of net_test.c. */
 #include "provider/soft/net_fake.h"
 
 #include <errno.h>
