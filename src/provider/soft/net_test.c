@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/reason.h"
 #include "provider/soft/net_fake.h"
 
 static struct fake_command send_to(unsigned slot, unsigned count, unsigned len)
@@ -317,6 +319,36 @@ static void a_setting_that_makes_no_sense_is_refused_when_opened(void **state)
 	}
 }
 
+static _Noreturn void open_as_nobody(void)
+{
+	struct vf_soft_net *net;
+
+	if (setuid(65534))
+		_exit(3);
+	if (vf_soft_net_get(&net) != -EADDRINUSE)
+		_exit(1);
+	_exit(strstr(vf_reason_last(), "another user") ? 0 : 2);
+}
+
+static void another_users_process_is_refused_with_the_cause(void **state)
+{
+	struct fake_node n;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (getuid() != 0)
+		skip();
+	fake_node_start(&n);
+	pid = fork();
+	if (pid == 0)
+		open_as_nobody();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	fake_node_stop(&n);
+}
+
 static int end_all(void **state)
 {
 	(void)state;
@@ -352,6 +384,7 @@ int main(void)
 			a_forked_child_has_a_network_of_its_own_and_the_parent_keeps_its, end_all),
 		cmocka_unit_test_teardown(sixteen_processes_come_and_go_at_once, end_all),
 		cmocka_unit_test_teardown(what_is_impaired_is_counted_and_adds_up, end_all),
+		cmocka_unit_test_teardown(another_users_process_is_refused_with_the_cause, end_all),
 		cmocka_unit_test_teardown(a_setting_that_makes_no_sense_is_refused_when_opened,
 					  end_all),
 	};
