@@ -203,7 +203,7 @@ static int rest(struct vf_bench_link *l, uint64_t until_ns)
 
 	while (vf_side_now() + 20 * VF_MSEC < until_ns) {
 		if (vf_side_beat(l->side) < 0)
-			return vf_bench_fail(l, EREMOTEIO, "%s", l->side->error);
+			return vf_bench_fail(l, ECONNABORTED, "%s", l->side->error);
 		nanosleep(&step, NULL);
 	}
 	while (vf_side_now() < until_ns)

@@ -359,7 +359,7 @@ static int completion_error(struct vf_bench_link *l, const struct ibv_wc *wc)
 
 	for (int i = 0; i < 15; i++) {
 		if (vf_side_beat(l->side) < 0)
-			return vf_bench_fail(l, EREMOTEIO, "%s (%s: %s)", l->side->error,
+			return vf_bench_fail(l, ECONNABORTED, "%s (%s: %s)", l->side->error,
 					     wc->wr_id & VF_BENCH_WR_RECEIVE ? "receive" : "send",
 					     ibv_wc_status_str(wc->status));
 		nanosleep(&moment, NULL);
@@ -400,7 +400,7 @@ static int idle(struct vf_bench_link *l)
 	if (now - l->beat_ns >= BEAT_EVERY_NS) {
 		l->beat_ns = now;
 		if (vf_side_beat(l->side) < 0)
-			return vf_bench_fail(l, EREMOTEIO, "%s", l->side->error);
+			return vf_bench_fail(l, ECONNABORTED, "%s", l->side->error);
 	}
 	if (l->is_asker && now - l->progress_ns > PATIENCE_NS)
 		return vf_bench_fail(l, ETIMEDOUT,

@@ -88,13 +88,13 @@ static int answer_case(struct vf_side *side, struct vf_bench_link *l, const uint
 	if (vf_side_send(side, VF_SIDE_ENDPOINT, out, sizeof(out)) < 0 ||
 	    vf_side_receive(side, VF_SIDE_READY, NULL, 0, ANSWER_MS) < 0 ||
 	    vf_side_send(side, VF_SIDE_READY, NULL, 0) < 0)
-		return vf_bench_fail(l, EREMOTEIO, "%s", side->error);
+		return vf_bench_fail(l, ECONNABORTED, "%s", side->error);
 	rc = vf_bench_answer(l, &tally);
 	if (rc)
 		return rc;
 	vf_bench_put_tally(out, &tally);
 	if (vf_side_send(side, VF_SIDE_RESULT, out, sizeof(out)) < 0)
-		return vf_bench_fail(l, EREMOTEIO, "%s", side->error);
+		return vf_bench_fail(l, ECONNABORTED, "%s", side->error);
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static int run_case(struct vf_bench_session *s, struct vf_bench_link *l, struct 
 	vf_bench_put_endpoint(body + 64, &l->local);
 	if (vf_side_send(&s->side, VF_SIDE_CASE, body, 128) < 0 ||
 	    vf_side_receive(&s->side, VF_SIDE_ENDPOINT, body, 64, ANSWER_MS) < 0)
-		return vf_bench_fail(l, EREMOTEIO, "%s", s->side.error);
+		return vf_bench_fail(l, ECONNABORTED, "%s", s->side.error);
 	if (!vf_bench_get_endpoint(body, &l->remote))
 		return vf_bench_fail(l, EPROTO, "the peer's endpoint cannot be");
 	if (memcmp(l->remote.gid.raw, l->local.gid.raw, 16) == 0)
@@ -303,7 +303,7 @@ static int run_case(struct vf_bench_session *s, struct vf_bench_link *l, struct 
 		return rc;
 	if (vf_side_send(&s->side, VF_SIDE_READY, NULL, 0) < 0 ||
 	    vf_side_receive(&s->side, VF_SIDE_READY, NULL, 0, ANSWER_MS) < 0)
-		return vf_bench_fail(l, EREMOTEIO, "%s", s->side.error);
+		return vf_bench_fail(l, ECONNABORTED, "%s", s->side.error);
 	rc = vf_bench_ask(l, r, each);
 	if (rc)
 		return rc;
@@ -311,7 +311,7 @@ static int run_case(struct vf_bench_session *s, struct vf_bench_link *l, struct 
 	vf_bench_put_tally(body, &tally);
 	if (vf_side_send(&s->side, VF_SIDE_DONE, body, 64) < 0 ||
 	    vf_side_receive(&s->side, VF_SIDE_RESULT, body, 64, ANSWER_MS) < 0)
-		return vf_bench_fail(l, EREMOTEIO, "%s", s->side.error);
+		return vf_bench_fail(l, ECONNABORTED, "%s", s->side.error);
 	vf_bench_get_tally(body, &tally);
 	merge(r, &tally);
 	return 0;

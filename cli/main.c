@@ -11,9 +11,9 @@
 #include "cli.h"
 #include "term.h"
 
-const struct vf_cli_command *const vf_cli_commands[] = {&vf_cmd_devices, &vf_cmd_info,	&vf_cmd_run,
-							&vf_cmd_ping,	 &vf_cmd_bench, &vf_cmd_env,
-							&vf_cmd_help,	 NULL};
+const struct vf_cli_command *const vf_cli_commands[] = {
+	&vf_cmd_devices, &vf_cmd_info, &vf_cmd_run,  &vf_cmd_ping, &vf_cmd_bench,
+	&vf_cmd_doctor,	 &vf_cmd_env,  &vf_cmd_help, NULL};
 
 static void print_overview(FILE *to)
 {

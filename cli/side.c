@@ -162,7 +162,7 @@ static int digest(struct vf_side *s)
 		}
 		text[n] = '\0';
 		snprintf(s->error, sizeof(s->error), "the peer says: %s", text);
-		return -EREMOTEIO;
+		return -ECONNABORTED;
 	}
 	return rc;
 }
