@@ -173,6 +173,8 @@ static void *run(void *arg)
 
 int net_thread_start(struct vf_soft_net *net)
 {
+	/* ...but these tell of what this thread does: of memory that is gone, above all. */
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 	sigset_t all, before;
 	int err;
 
@@ -181,7 +183,9 @@ int net_thread_start(struct vf_soft_net *net)
 	if (strcmp(vf_setting_string(VF_SET_PROGRESS), "thread") != 0)
 		return vf_refuse(EINVAL, "VERBIFROST_PROGRESS: \"%s\" is not one of thread, none",
 				 vf_setting_string(VF_SET_PROGRESS));
-	sigfillset(&all); /* the program's signals are for its own threads */
+	sigfillset(&all); /* the program's signals are for its own threads... */
+	for (size_t i = 0; i < VF_ARRAY_SIZE(own); i++)
+		sigdelset(&all, own[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&net->thread, NULL, run, net);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
