@@ -254,7 +254,7 @@ int vf_guard_atomic64(void *p, bool is_swap, uint64_t compare_add, uint64_t swap
 /* A byte is written by adding nothing to it, so that a value stored by somebody else meanwhile is not lost. */
 int vf_guard_probe(void *p, bool is_write)
 {
-	_Atomic uint8_t *at = p;
+	volatile _Atomic uint8_t *at = p; /* a compiler may leave out what only faults */
 	struct guard g;
 
 	set_range(&g, 0, p, 1);
