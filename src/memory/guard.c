@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Guarded access. A thread that is about to touch memory of the program leaves a jump buffer and the range in a thread-local
- * variable; the handler of SIGSEGV and SIGBUS jumps there when the fault lies in that range, and hands every other fault to
- * the handler that was there before (or to the default action, so that the program's own crashes look as they always did).
+ * Guarded access. A thread that is about to touch memory of the program leaves a jump buffer and
+ * the range in a thread-local variable; the handler of SIGSEGV and SIGBUS jumps there when the
+ * fault lies in that range, and hands every other fault to the handler that was there before (or to
+ * the default action, so that the program's own crashes look as they always did).
  *
  *   no guard ── enter ──> guarded ── leave ──> no guard
  *                            └── fault in range ── jump ──> no guard, -EFAULT
- *   a fault that is not ours: previous handler; without one, default action restored and the instruction runs again
+ *   a fault that is not ours: previous handler; without one, default action restored and the
+ * instruction runs again
  *
- * A program's handler that was installed after ours and hands on to ours must not get the fault back for ever: such a call comes with the
- * context that we handed out, from deeper in the stack, and then goes to whoever was there before ours.
+ * A program's handler that was installed after ours and hands on to ours must not get the fault
+ * back for ever: such a call comes with the context that we handed out, from deeper in the stack,
+ * and then goes to whoever was there before ours.
  */
 #include "memory/guard.h"
 
@@ -23,15 +26,17 @@
 #include "base/crc32.h"
 #include "base/reason.h"
 
-/* The handler may be the first of its thread to look: on ELF no lazy allocation may hide behind that. */
+/* The handler may be the first of its thread to look: on ELF no lazy allocation may hide behind
+ * that. */
 #ifdef __ELF__
 #define FAST_LOCAL __attribute__((tls_model("initial-exec")))
 #else
 #define FAST_LOCAL
 #endif
 
-#define PAGE_MIN 4096u
-#define COPY_CHUNK 4096u /* copied, then summed while in the first-level cache */
+#define PAGE_MIN    4096u
+#define PROBE_TRIES 16	  /* others may store at the same time; whoever stores faults */
+#define COPY_CHUNK  4096u /* copied, then summed while in the first-level cache */
 
 struct guard {
 	sigjmp_buf back;
@@ -44,7 +49,8 @@ static _Thread_local volatile uintptr_t handed_frame FAST_LOCAL;
 
 static const int signals[2] = {SIGSEGV, SIGBUS};
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-/* [1] whom ours stands in front of, [0] the same the time before. Written under the lock, complete before ours is in place. */
+/* [1] whom ours stands in front of, [0] the same the time before. Written under the lock, complete
+ * before ours is in place. */
 static struct sigaction before[2][2];
 static atomic_bool was_installed;
 
@@ -136,7 +142,8 @@ int vf_guard_install(void)
 	if (!err)
 		atomic_store(&was_installed, true);
 	pthread_mutex_unlock(&install_lock);
-	return err ? vf_refuse(-err, "handler for memory faults: the system refused (%d)", -err) : 0;
+	return err ? vf_refuse(-err, "handler for memory faults: the system refused (%d)", -err)
+		   : 0;
 }
 
 void vf_guard_remove(void)
@@ -251,21 +258,25 @@ int vf_guard_atomic64(void *p, bool is_swap, uint64_t compare_add, uint64_t swap
 	return 0;
 }
 
-/* A byte is written by adding nothing to it, so that a value stored by somebody else meanwhile is not lost. */
+/*
+ * A byte is written by exchanging it for itself, so that a value stored by somebody else meanwhile
+ * is not lost. (Adding nothing would do, but compilers make a plain load of that.)
+ */
 int vf_guard_probe(void *p, bool is_write)
 {
 	volatile _Atomic uint8_t *at = p; /* a compiler may leave out what only faults */
 	struct guard g;
+	uint8_t seen;
 
 	set_range(&g, 0, p, 1);
 	set_range(&g, 1, p, 1);
 	if (sigsetjmp(g.back, 0))
 		return -EFAULT;
 	enter(&g);
-	if (is_write)
-		atomic_fetch_add(at, 0);
-	else
-		(void)atomic_load(at);
+	seen = atomic_load(at);
+	for (int i = 0; is_write && i < PROBE_TRIES; i++)
+		if (atomic_compare_exchange_strong(at, &seen, seen))
+			break;
 	leave();
 	return 0;
 }

@@ -59,9 +59,9 @@ static bool is_port_of_bridge(const struct rtattr *info)
 
 	if (!info)
 		return false;
-	kind = vf_netlink_attr(RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_SLAVE_KIND);
+	kind = vf_netlink_attr(vf_netlink_data(info), RTA_PAYLOAD(info), IFLA_INFO_SLAVE_KIND);
 	return kind && RTA_PAYLOAD(kind) >= sizeof("bridge") &&
-	       memcmp(RTA_DATA(kind), "bridge", sizeof("bridge")) == 0;
+	       memcmp(vf_netlink_data(kind), "bridge", sizeof("bridge")) == 0;
 }
 
 static void copy_name(struct vf_os_if *f, const struct rtattr *name)
@@ -70,12 +70,12 @@ static void copy_name(struct vf_os_if *f, const struct rtattr *name)
 
 	if (n >= sizeof(f->name))
 		n = sizeof(f->name) - 1;
-	memcpy(f->name, RTA_DATA(name), n);
+	memcpy(f->name, vf_netlink_data(name), n);
 }
 
 static int take_link(const struct nlmsghdr *h, void *arg)
 {
-	const struct ifinfomsg *m = NLMSG_DATA(h);
+	const struct ifinfomsg *m = vf_netlink_body(h);
 	const struct rtattr *first =
 		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
 	size_t len = h->nlmsg_len - NLMSG_LENGTH(sizeof(*m));
@@ -92,10 +92,10 @@ static int take_link(const struct nlmsghdr *h, void *arg)
 	copy_name(f, name);
 	f->index = (unsigned)m->ifi_index;
 	if (mtu)
-		memcpy(&f->mtu, RTA_DATA(mtu), sizeof(f->mtu));
+		memcpy(&f->mtu, vf_netlink_data(mtu), sizeof(f->mtu));
 	f->is_loopback = (m->ifi_flags & IFF_LOOPBACK) != 0;
 	if (mac && RTA_PAYLOAD(mac) == sizeof(f->mac) && m->ifi_type == ARPHRD_ETHER) {
-		memcpy(f->mac, RTA_DATA(mac), sizeof(f->mac));
+		memcpy(f->mac, vf_netlink_data(mac), sizeof(f->mac));
 		f->has_mac = true;
 	}
 	f->is_up = (m->ifi_flags & IFF_UP) != 0;
@@ -108,7 +108,7 @@ static int take_link(const struct nlmsghdr *h, void *arg)
 
 static int take_addr(const struct nlmsghdr *h, void *arg)
 {
-	const struct ifaddrmsg *m = NLMSG_DATA(h);
+	const struct ifaddrmsg *m = vf_netlink_body(h);
 	const struct rtattr *first =
 		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
 	size_t len = h->nlmsg_len - NLMSG_LENGTH(sizeof(*m));
@@ -124,13 +124,13 @@ static int take_addr(const struct nlmsghdr *h, void *arg)
 		return 0;
 	out = &f->addr[f->addr_count];
 	if (m->ifa_family == AF_INET && RTA_PAYLOAD(a) == 4)
-		gid_from_v4(out->gid, RTA_DATA(a));
+		gid_from_v4(out->gid, vf_netlink_data(a));
 	else if (m->ifa_family == AF_INET6 && RTA_PAYLOAD(a) == 16)
-		memcpy(out->gid, RTA_DATA(a), 16);
+		memcpy(out->gid, vf_netlink_data(a), 16);
 	else
 		return 0;
 	if (flags)
-		memcpy(&bits, RTA_DATA(flags), sizeof(bits));
+		memcpy(&bits, vf_netlink_data(flags), sizeof(bits));
 	out->is_link_local = gid_is_link_local(out->gid);
 	out->is_tentative =
 		(bits & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) != 0 && (bits & IFA_F_OPTIMISTIC) == 0;

@@ -25,4 +25,15 @@ void vf_netlink_put(struct nlmsghdr *req, size_t room, unsigned short type, cons
  * their sign warnings. */
 const struct rtattr *vf_netlink_attr(const struct rtattr *first, size_t len, unsigned short type);
 
+/** What an attribute holds, and what follows the header of an answer: the kernel's macros, keeping const. */
+static inline const void *vf_netlink_data(const struct rtattr *a)
+{
+	return (const char *)a + RTA_LENGTH(0);
+}
+
+static inline const void *vf_netlink_body(const struct nlmsghdr *h)
+{
+	return (const char *)h + NLMSG_LENGTH(0);
+}
+
 #endif

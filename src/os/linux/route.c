@@ -21,7 +21,7 @@ struct answer {
 
 static int take_route(const struct nlmsghdr *h, void *arg)
 {
-	const struct rtmsg *m = NLMSG_DATA(h);
+	const struct rtmsg *m = vf_netlink_body(h);
 	const struct rtattr *first =
 		(const struct rtattr *)(const void *)((const uint8_t *)m + NLMSG_ALIGN(sizeof(*m)));
 	const struct rtattr *oif =
@@ -33,7 +33,7 @@ static int take_route(const struct nlmsghdr *h, void *arg)
 	a->type = m->rtm_type;
 	a->oif = 0;
 	if (oif)
-		memcpy(&a->oif, RTA_DATA(oif), sizeof(a->oif));
+		memcpy(&a->oif, vf_netlink_data(oif), sizeof(a->oif));
 	return 0;
 }
 
