@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,7 +218,7 @@ static void a_signal_without_restart_ends_the_wait(void **state)
 	sigaction(SIGUSR1, &old, NULL);
 }
 
-static volatile sig_atomic_t seen;
+static atomic_int seen; /* also read by the thread that sends the signals */
 static void on_counted(int number)
 {
 	(void)number;
