@@ -259,7 +259,9 @@ bool vf_soft_net_progress(struct vf_soft_net *net)
 
 	if (net->is_orphan || pthread_mutex_trylock(&net->rx_lock) != 0)
 		return false;
-	came = net_rx_round(net, false);
+	came = net_rx_round(net, atomic_load_explicit(&net->is_leaning, memory_order_relaxed)
+					 ? NET_CALLER_SPIN
+					 : NET_CALLER_POLL);
 	pthread_mutex_unlock(&net->rx_lock);
 	if (!net->has_thread && n % housekeeping_every == 0)
 		net_thread_housekeeping(net);

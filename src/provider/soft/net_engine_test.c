@@ -183,7 +183,6 @@ static void post_recv(struct side *s, uint32_t len)
 
 	vf_soft_net_lock(s->net);
 	CHECK(vf_roce_post_recv(s->qp, &wr) == 0);
-	vf_soft_net_flush(s->net);
 	vf_soft_net_unlock(s->net);
 }
 

@@ -56,7 +56,10 @@ static void deliver(struct vf_soft_net *net)
 	if (net->rx.count)
 		vf_roce_receive(net->engine, now, net->rx.packet, net->rx.count);
 	net->rx.count = 0;
-	net_tx_run(net, now);
+	if (net->rx.caller == NET_CALLER_SPIN)
+		atomic_store_explicit(&net->deadline, 0, memory_order_relaxed); /* next time */
+	else
+		net_tx_run(net, now);
 	pthread_mutex_unlock(&net->lock);
 }
 
@@ -177,7 +180,8 @@ static bool drain(struct vf_soft_net *net, enum net_socket_id id, vf_nsec now)
 	bool came = false;
 
 	for (int round = 0; round < DRAIN_MAX; round++) {
-		int n = vf_os_udp_recv(s->udp, net->rx.msg, NET_RX_BUFFERS);
+		unsigned room = s->ask_for ? s->ask_for : 1;
+		int n = vf_os_udp_recv(s->udp, net->rx.msg, room);
 
 		if (n <= 0)
 			break;
@@ -189,7 +193,10 @@ static bool drain(struct vf_soft_net *net, enum net_socket_id id, vf_nsec now)
 			else
 				sort_out(net, &net->rx.msg[i]);
 		deliver(net);
-		if (n < (int)NET_RX_BUFFERS)
+		s->ask_for = (unsigned)n < room		 ? 1
+			     : 2 * room < NET_RX_BUFFERS ? 2 * room
+							 : NET_RX_BUFFERS;
+		if ((unsigned)n < room)
 			break;
 	}
 	return came;
@@ -219,13 +226,17 @@ static void do_what_is_due(struct vf_soft_net *net, vf_nsec now)
 	}
 }
 
-bool net_rx_round(struct vf_soft_net *net, bool all)
+void net_rx_due(struct vf_soft_net *net) { do_what_is_due(net, vf_os_now()); }
+
+bool net_rx_round(struct vf_soft_net *net, enum net_caller caller)
 {
 	static const unsigned count_every = 1024;
+	bool all = caller == NET_CALLER_THREAD || net->rx.rounds % SILENT_EVERY == 0;
 	vf_nsec now = vf_os_now();
 	bool came = false;
 
-	all |= net->rx.rounds % SILENT_EVERY == 0;
+	net->rx.caller = caller;
+	do_what_is_due(net, now);
 	for (int i = 0; i < NET_SOCKETS; i++)
 		if (net->socket[i].udp && (all || now - net->socket[i].active < ACTIVE_FOR))
 			came |= drain(net, (enum net_socket_id)i, now);
@@ -234,6 +245,5 @@ bool net_rx_round(struct vf_soft_net *net, bool all)
 		count_overflows(net);
 		pthread_mutex_unlock(&net->lock);
 	}
-	do_what_is_due(net, now);
 	return came;
 }

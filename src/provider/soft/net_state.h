@@ -33,9 +33,16 @@
 enum net_socket_id { NET_V4, NET_V6, NET_PRIVATE, NET_SOCKETS };
 enum net_icrc_mode { NET_ICRC_CHECK, NET_ICRC_NOCHECK, NET_ICRC_OFF };
 
+/*
+ * Who calls for a round. A caller that polls all the time will be back in a moment: what its round gives to send may wait for the next
+ * one, or go out together with what the caller posts until then.
+ */
+enum net_caller { NET_CALLER_THREAD, NET_CALLER_POLL, NET_CALLER_SPIN };
+
 struct net_socket {
 	struct vf_os_udp *udp; /* NULL: this host has none of the kind */
 	vf_nsec active;	       /* something came in last */
+	unsigned ask_for;      /* buffers at the next receive: few while little comes */
 	uint64_t overflows;    /* counted so far */
 	unsigned segments;     /* limits of one send */
 	uint32_t segment_bytes;
@@ -50,6 +57,7 @@ struct net_rx {
 	/* counted while only rx_lock is held */
 	uint32_t dropped[VF_DROP_COUNT], forwarded;
 	unsigned rounds;
+	enum net_caller caller; /* of this round */
 };
 
 struct net_tx {
@@ -58,6 +66,7 @@ struct net_tx {
 	uint8_t trailer[NET_TX_BATCH][NET_TRAILER_MAX];
 	uint8_t (*stage)[VF_ROCE_MTU_MAX]; /* NET_TX_BATCH payloads that were copied */
 	bool is_faulty[NET_TX_BATCH];
+	uint8_t order[NET_TX_BATCH]; /* in which the packets leave */
 	vf_nsec complained;
 	struct net_unsegmented {
 		uint8_t gid[16];
@@ -130,9 +139,10 @@ uint32_t net_rx_budget(const struct vf_soft_net *net);
 /* net_rx.c; rx_lock held */
 int net_rx_open(struct vf_soft_net *net);
 void net_rx_close(struct vf_soft_net *net);
-/** One round: everything that is in the sockets now (@all: also of those that were silent), then
- * what is due. True: packets came. */
-bool net_rx_round(struct vf_soft_net *net, bool all);
+/** One round: what is due, then everything that is in the sockets. True: packets came. */
+bool net_rx_round(struct vf_soft_net *net, enum net_caller caller);
+/** What is due alone. */
+void net_rx_due(struct vf_soft_net *net);
 /** Takes @len bytes that came from the wire to this process; @segment_len each but the last. */
 void net_rx_take(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
 		 uint32_t len, uint32_t segment_len);

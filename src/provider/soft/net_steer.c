@@ -115,7 +115,7 @@ static void wait_for_answers(struct vf_soft_net *net)
 				p[n++] = (struct pollfd){.fd = vf_os_udp_fd(net->socket[i].udp),
 							 .events = POLLIN};
 		vf_os_poll(p, n, VF_MSEC);
-		net_rx_round(net, true);
+		net_rx_round(net, NET_CALLER_THREAD);
 		net_steer_run(net, vf_os_now());
 	}
 }

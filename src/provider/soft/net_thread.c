@@ -6,8 +6,8 @@
  *   leaning: callers poll all the time and do the work; the thread looks every millisecond whether
  * they still do
  *
- *   serving --32 calls of vf_soft_net_progress within a millisecond, and no armed queue--> leaning
- *   leaning --fewer, or a queue was armed--> serving
+ *   serving --32 calls of vf_soft_net_progress within half a millisecond, and no armed queue-->
+ * leaning leaning --fewer, or a queue was armed--> serving
  */
 #include "provider/soft/net_state.h"
 
@@ -20,7 +20,7 @@
 #include "base/settings.h"
 
 enum { BUSY_POLLS = 32, FDS_MAX = NET_SOCKETS + 3 + VF_OS_SLOTS };
-#define LEAN_FOR VF_MSEC
+#define LEAN_FOR (500 * VF_USEC)
 
 /* What one sleep waits for. */
 struct sleep {
@@ -128,7 +128,7 @@ static void serve(struct vf_soft_net *net, struct sleep *s)
 	if (any_ready(s, 0, s->other))
 		look_around(net, s);
 	pthread_mutex_lock(&net->rx_lock);
-	net_rx_round(net, true);
+	net_rx_round(net, NET_CALLER_THREAD);
 	pthread_mutex_unlock(&net->rx_lock);
 }
 
@@ -141,6 +141,9 @@ static void lean(struct vf_soft_net *net, struct sleep *s)
 	if (atomic_load(&net->armed) <= 0)
 		sleep_until(s, vf_os_now() + LEAN_FOR);
 	atomic_store(&net->is_leaning, false);
+	pthread_mutex_lock(&net->rx_lock);
+	net_rx_due(net);
+	pthread_mutex_unlock(&net->rx_lock);
 	if (any_ready(s, 0, s->other))
 		look_around(net, s);
 }

@@ -20,6 +20,7 @@
 #include "base/reason.h"
 #include "memory/guard.h"
 
+enum { RC_ACKNOWLEDGE = 0x11, OPERATION_MASK = 0x1f, FIRST_RESPONSE = 0x0d, LAST_RESPONSE = 0x12 };
 enum { SLOT_AT = 5, ROUNDS_MAX = 4096, WAIT_MS = 2, WAITS_MAX = 5 };
 #define UNSEGMENTED_FOR (10 * VF_SEC)
 #define COMPLAIN_EVERY	VF_SEC
@@ -216,6 +217,11 @@ static void send_one(struct vf_soft_net *net, struct net_socket *s, unsigned ind
 	}
 }
 
+static struct vf_roce_tx *at_position(struct vf_soft_net *net, unsigned position)
+{
+	return &net->tx.packet[net->tx.order[position]];
+}
+
 static bool belongs(const struct vf_roce_tx *first, const struct vf_roce_tx *t, uint32_t len)
 {
 	const struct vf_roce_path *a = first->path, *b = t->path;
@@ -230,14 +236,14 @@ static bool belongs(const struct vf_roce_tx *first, const struct vf_roce_tx *t, 
 static unsigned run_length(struct vf_soft_net *net, const struct net_socket *s, unsigned from,
 			   unsigned end)
 {
-	const struct vf_roce_tx *first = &net->tx.packet[from];
+	const struct vf_roce_tx *first = at_position(net, from);
 	uint32_t len = wire_len(first), bytes = len;
 	unsigned iovs = first->iov_count + 2u, n = 1;
 
 	if (s->segments < 2 || net->is_impaired || !may_segment(net, first->path->dgid))
 		return 1;
 	while (from + n < end && n < s->segments) {
-		const struct vf_roce_tx *t = &net->tx.packet[from + n];
+		const struct vf_roce_tx *t = at_position(net, from + n);
 
 		if (!belongs(first, t, len) || bytes + wire_len(t) > s->segment_bytes ||
 		    iovs + t->iov_count + 2u > NET_TX_IOV)
@@ -263,12 +269,12 @@ static unsigned collect(struct vf_soft_net *net, unsigned from, unsigned count,
 	for (i = 0; i < count; i++) {
 		unsigned before = m->iov_count;
 
-		if (seal(net, from + i, (uint16_t)i)) {
+		if (seal(net, net->tx.order[from + i], (uint16_t)i)) {
 			*good = i;
 			return i + 1;
 		}
-		m->iov_count += put_iov(net, from + i, net->tx.iov + before);
-		m->total_len += wire_len(&net->tx.packet[from + i]);
+		m->iov_count += put_iov(net, net->tx.order[from + i], net->tx.iov + before);
+		m->total_len += wire_len(at_position(net, from + i));
 		if (net->pcap)
 			vf_pcap_write(net->pcap, &m->addr, (uint16_t)i, net->tx.iov + before,
 				      m->iov_count - before);
@@ -280,7 +286,7 @@ static unsigned collect(struct vf_soft_net *net, unsigned from, unsigned count,
 static void drop_run(struct vf_soft_net *net, unsigned from, unsigned count, int err)
 {
 	for (unsigned i = from; i < from + count; i++)
-		net_tx_drop(net->tx.packet[i].counters, VF_DROP_SOCKET);
+		net_tx_drop(at_position(net, i)->counters, VF_DROP_SOCKET);
 	complain(net, err);
 }
 
@@ -288,7 +294,7 @@ static void drop_run(struct vf_soft_net *net, unsigned from, unsigned count, int
 static unsigned send_run(struct vf_soft_net *net, struct net_socket *s, unsigned from,
 			 unsigned count)
 {
-	struct vf_roce_tx *first = &net->tx.packet[from];
+	struct vf_roce_tx *first = at_position(net, from);
 	struct vf_os_udp_send m = {.iov = net->tx.iov, .segment_len = wire_len(first)};
 	unsigned good, done;
 	int err;
@@ -307,7 +313,7 @@ static unsigned send_run(struct vf_soft_net *net, struct net_socket *s, unsigned
 		return done;
 	}
 	for (unsigned i = from; i < from + good; i++)
-		send_one(net, s, i);
+		send_one(net, s, net->tx.order[i]);
 	return done;
 }
 
@@ -321,12 +327,44 @@ static void report_faults(struct vf_soft_net *net, vf_nsec now, unsigned count)
 	}
 }
 
+/* Requests of a connection, and its acknowledgements, are two streams that need not wait for each
+ * other. */
+static bool is_acknowledge(const struct vf_roce_tx *t) { return t->headers[0] == RC_ACKNOWLEDGE; }
+
+static bool is_request(const struct vf_roce_tx *t)
+{
+	uint8_t operation = t->headers[0] & OPERATION_MASK;
+
+	return operation < FIRST_RESPONSE || operation > LAST_RESPONSE;
+}
+
+/*
+ * An acknowledgement goes behind the requests that follow it to the same process: as the short last
+ * one of their segmented send it costs no system call.
+ */
+static void put_in_order(struct vf_soft_net *net, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		net->tx.order[i] = (uint8_t)i;
+	for (unsigned i = 0; i + 1 < count; i++) {
+		const struct vf_roce_tx *a = at_position(net, i), *b = at_position(net, i + 1);
+
+		if (is_acknowledge(a) && is_request(b) && belongs(b, a, wire_len(b))) {
+			uint8_t first = net->tx.order[i];
+
+			net->tx.order[i] = net->tx.order[i + 1];
+			net->tx.order[i + 1] = first;
+		}
+	}
+}
+
 static void send_batch(struct vf_soft_net *net, vf_nsec now, unsigned count)
 {
 	unsigned at = 0;
 
+	put_in_order(net, count);
 	while (at < count) {
-		const struct vf_roce_tx *t = &net->tx.packet[at];
+		const struct vf_roce_tx *t = at_position(net, at);
 		struct net_socket *s = net_tx_socket(net, t->path->dgid);
 		unsigned run;
 
@@ -337,7 +375,7 @@ static void send_batch(struct vf_soft_net *net, vf_nsec now, unsigned count)
 		}
 		run = run_length(net, s, at, count);
 		if (run == 1) {
-			send_one(net, s, at);
+			send_one(net, s, net->tx.order[at]);
 			at++;
 		} else {
 			at += send_run(net, s, at, run);
