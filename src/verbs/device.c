@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The device list, and what a device tells before it is opened.
+ *
+ * A list that a program holds is the NULL-terminated array in a struct below. Devices are shared between lists and contexts and live as
+ * long as one of them refers to them, so a pointer stays good after the list is freed while the device is open.
+ */
+#include "verbs/api.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "verbifrost/verbifrost.h"
+
+struct held_list {
+	struct vf_list link;
+	struct vf_device_list *list;
+	struct ibv_device *entry[]; /* what the program sees */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vf_list held = {&held, &held};
+/* What the last ibv_get_device_list left out: kept as a list without devices would be. */
+static struct vf_device_list *last_skipped;
+
+/* Keeps the reasons of @list for verbifrost_query_skipped. */
+static void remember_skipped(const struct vf_device_list *list)
+{
+	struct vf_device_list *copy = vf_device_list_create(), *old;
+	const char *what, *why;
+
+	for (unsigned i = 0; copy && vf_device_list_skipped(list, i, &what, &why); i++)
+		vf_device_list_skip(copy, what, why);
+	pthread_mutex_lock(&lock);
+	old = last_skipped;
+	last_skipped = copy;
+	pthread_mutex_unlock(&lock);
+	vf_device_list_destroy(old);
+}
+
+static int hold(struct vf_device_list *list, struct held_list **out)
+{
+	unsigned count = vf_device_list_count(list);
+	struct held_list *h = calloc(1, sizeof(*h) + (count + 1) * sizeof(h->entry[0]));
+
+	if (!h)
+		return vf_refuse(ENOMEM, "ibv_get_device_list: no memory for %u devices", count);
+	for (unsigned i = 0; i < count; i++)
+		h->entry[i] = &vf_device_list_at(list, i)->ibv;
+	h->list = list;
+	pthread_mutex_lock(&lock);
+	vf_list_add_tail(&held, &h->link);
+	pthread_mutex_unlock(&lock);
+	*out = h;
+	return 0;
+}
+
+static int get_list(struct held_list **out)
+{
+	struct vf_device_list *list = vf_device_list_create();
+	int err;
+
+	if (!list)
+		return vf_refuse(ENOMEM, "ibv_get_device_list: no memory");
+	err = vf_device_list_collect(list);
+	if (!err) {
+		remember_skipped(list);
+		err = hold(list, out);
+	}
+	if (err)
+		vf_device_list_destroy(list);
+	return err;
+}
+
+VF_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+	struct held_list *h = NULL;
+	int err = get_list(&h);
+
+	if (err) {
+		if (num_devices)
+			*num_devices = 0;
+		return vf_api_null(err);
+	}
+	if (num_devices)
+		*num_devices = (int)vf_device_list_count(h->list);
+	return h->entry;
+}
+
+/* A pointer that is no list of ours, or was freed before, is left alone. */
+VF_EXPORT void ibv_free_device_list(struct ibv_device **list)
+{
+	struct held_list *found = NULL;
+
+	pthread_mutex_lock(&lock);
+	VF_LIST_FOR_EACH(it, &held) {
+		struct held_list *h = VF_LIST_ENTRY(it, struct held_list, link);
+
+		if (h->entry == list)
+			found = h;
+	}
+	if (found)
+		vf_list_del(&found->link);
+	pthread_mutex_unlock(&lock);
+	if (!found)
+		return;
+	vf_device_list_destroy(found->list);
+	free(found);
+}
+
+static bool is_in(const struct held_list *h, const struct ibv_device *dev)
+{
+	for (struct ibv_device *const *d = h->entry; *d; d++)
+		if (*d == dev)
+			return true;
+	return false;
+}
+
+bool vf_device_is_known(const struct ibv_device *dev)
+{
+	bool is_found = false;
+
+	pthread_mutex_lock(&lock);
+	VF_LIST_FOR_EACH(it, &held)
+		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
+	pthread_mutex_unlock(&lock);
+	return is_found || vf_device_is_open(dev);
+}
+
+VF_EXPORT const char *ibv_get_device_name(struct ibv_device *device)
+{
+	if (!device)
+		return vf_api_null(vf_is_null(__func__, "device"));
+	return device->name;
+}
+
+VF_EXPORT int ibv_get_device_index(struct ibv_device *device)
+{
+	if (!device)
+		return vf_api_minus_one(vf_is_null(__func__, "device"));
+	return VF_CONTAINER_OF(device, struct vf_device, ibv)->index;
+}
+
+VF_EXPORT __be64 ibv_get_device_guid(struct ibv_device *device)
+{
+	__be64 guid;
+
+	if (!device) {
+		vf_api_code(vf_is_null(__func__, "device"));
+		return 0;
+	}
+	vf_store_be64(&guid, VF_CONTAINER_OF(device, struct vf_device, ibv)->guid);
+	return guid;
+}
+
+VF_EXPORT int verbifrost_query_skipped(unsigned i, const char **what, const char **why)
+{
+	bool is_there;
+
+	if (!what || !why)
+		return vf_api_minus_one(vf_is_null(__func__, what ? "why" : "what"));
+	pthread_mutex_lock(&lock);
+	is_there = last_skipped && vf_device_list_skipped(last_skipped, i, what, why);
+	pthread_mutex_unlock(&lock);
+	return is_there ? 0 : -1;
+}
