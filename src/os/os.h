@@ -98,11 +98,13 @@ struct vf_os_udp_send {
 
 /** Can this socket send segmented, and how many segments and bytes at most? Otherwise *segments is 1. */
 void vf_os_udp_segment_limits(const struct vf_os_udp *s, unsigned *segments, uint32_t *bytes);
+/** How much the IPv4 ID grows from segment to segment of one send: 1 (Linux), or 0 (macOS: every datagram has ID 0). */
+unsigned vf_os_udp_id_step(const struct vf_os_udp *s);
 
 /**
  * One send. -EAGAIN: the socket is full (nothing was sent); -EMSGSIZE, -ENETUNREACH, -EHOSTUNREACH, -EADDRNOTAVAIL, -EFAULT
  * (payload memory is gone; nothing was sent), -ECONNREFUSED is never returned (pending errors are swallowed and retried).
- * With segments the IPv4 IDs on the wire are first_id + 0, 1, 2...; *first_id is 0 on the systems we know.
+ * With segments the IPv4 IDs on the wire are first_id + 0, 1, 2... times vf_os_udp_id_step; *first_id is 0 on the systems we know.
  */
 int vf_os_udp_send(struct vf_os_udp *s, const struct vf_os_udp_send *m, uint16_t *first_id);
 

@@ -197,15 +197,19 @@ int vf_os_udp_fd(const struct vf_os_udp *s) { return s->fd; }
 uint32_t vf_os_udp_rcvbuf(const struct vf_os_udp *s) { return s->rcvbuf_bytes; }
 uint16_t vf_os_udp_port(const struct vf_os_udp *s) { return s->port; }
 
-/*
- * Segments save system calls, no more. Their IPv4 IDs are 0, 0, 0..., not 0, 1, 2... as whoever
- * computes the invariant CRC of a segmented send counts on, so IPv4 gets one datagram a call; IPv6
- * has no ID.
- */
+/* Segments save system calls, no more: a burst of whole datagrams. */
 void vf_os_udp_segment_limits(const struct vf_os_udp *s, unsigned *segments, uint32_t *bytes)
 {
-	*segments = s->is_ipv6 ? VF_BURST_MAX : 1;
+	(void)s;
+	*segments = VF_BURST_MAX;
 	*bytes = SEGMENT_BYTES_MAX;
+}
+
+/* Atomic datagrams all have ID 0. */
+unsigned vf_os_udp_id_step(const struct vf_os_udp *s)
+{
+	(void)s;
+	return 0;
 }
 
 uint64_t vf_os_udp_overflows(const struct vf_os_udp *s)

@@ -175,6 +175,13 @@ void vf_os_udp_segment_limits(const struct vf_os_udp *s, unsigned *segments, uin
 	*bytes = s->is_ipv6 ? 65535 - 8 : 65535 - 28;
 }
 
+/* UDP_SEGMENT makes the kernel number them. */
+unsigned vf_os_udp_id_step(const struct vf_os_udp *s)
+{
+	(void)s;
+	return 1;
+}
+
 uint64_t vf_os_udp_overflows(const struct vf_os_udp *s)
 {
 	uint32_t info[SK_MEMINFO_VARS] = {0};

@@ -262,22 +262,23 @@ static unsigned run_length(struct vf_soft_net *net, const struct net_socket *s, 
 static unsigned collect(struct vf_soft_net *net, unsigned from, unsigned count,
 			struct vf_os_udp_send *m, unsigned *good)
 {
-	unsigned i;
+	const struct net_socket *s = net_tx_socket(net, at_position(net, from)->path->dgid);
+	unsigned i, step = vf_os_udp_id_step(s->udp);
 
 	m->iov_count = 0;
 	m->total_len = 0;
 	for (i = 0; i < count; i++) {
 		unsigned before = m->iov_count;
 
-		if (seal(net, net->tx.order[from + i], (uint16_t)i)) {
+		if (seal(net, net->tx.order[from + i], (uint16_t)(i * step))) {
 			*good = i;
 			return i + 1;
 		}
 		m->iov_count += put_iov(net, net->tx.order[from + i], net->tx.iov + before);
 		m->total_len += wire_len(at_position(net, from + i));
 		if (net->pcap)
-			vf_pcap_write(net->pcap, &m->addr, (uint16_t)i, net->tx.iov + before,
-				      m->iov_count - before);
+			vf_pcap_write(net->pcap, &m->addr, (uint16_t)(i * step),
+				      net->tx.iov + before, m->iov_count - before);
 	}
 	*good = i;
 	return i;
