@@ -5,6 +5,7 @@
  * any device is opened.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -185,6 +186,17 @@ int vf_bench_serve(const struct vf_bench_options *o)
 	return rc ? VF_EXIT_FAILED : VF_EXIT_OK;
 }
 
+/* What hinders the child hinders its parent too, which says it: once is enough. */
+static void silence(void)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
 /* The answerer of --self: a child. Its descriptor, or -1. */
 static int fork_answerer(struct vf_bench_session *s, const struct vf_bench_options *o)
 {
@@ -200,6 +212,7 @@ static int fork_answerer(struct vf_bench_session *s, const struct vf_bench_optio
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
+		silence();
 		_exit(answer_socket(o, pair[1], error, sizeof(error)) ? VF_EXIT_FAILED
 								      : VF_EXIT_OK);
 	}

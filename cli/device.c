@@ -166,16 +166,6 @@ double vf_port_rate(const struct ibv_port_attr *attr)
 	return lane * lanes;
 }
 
-void vf_rate_text(double bits_per_s, char *out, size_t room)
-{
-	if (bits_per_s <= 0)
-		snprintf(out, room, "unknown");
-	else if (bits_per_s >= 1e9)
-		snprintf(out, room, "%.4g Gbit/s", bits_per_s / 1e9);
-	else
-		snprintf(out, room, "%.4g Mbit/s", bits_per_s / 1e6);
-}
-
 void vf_device_interface(struct ibv_context *ctx, const char *device, char out[IF_NAMESIZE])
 {
 	struct vf_gid gids[16];

@@ -79,10 +79,10 @@ static void transfer(struct vf_report *r, const char *device)
 	static const struct {
 		const char *transport, *ops;
 	} rows[] = {{"rc", "all"}, {"uc", "send,write"}, {"ud", "send"}};
-	char name[64], transport[8], ops[16], said[300];
+	char name[IBV_SYSFS_NAME_MAX + 1], transport[8], ops[16], said[300];
 	unsigned good = 0;
 
-	snprintf(name, sizeof(name), "%s", device);
+	snprintf(name, sizeof(name), "%.*s", IBV_SYSFS_NAME_MAX, device);
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char words[10][24] = {"verbifrost", "bench", "--self", "--no-preflight", "-n", "64",
 				      "-s",	    "1000",  "-m",     "bandwidth"};

@@ -54,6 +54,18 @@ static int prepend(const char *variable, const char *dir)
 	return rc;
 }
 
+/* Whether the log's level as it is already prints refusals. */
+static bool shows_refusals(void)
+{
+	static const char *const levels[] = {"warn", "info", "debug", "2", "3", "4"};
+	const char *level = getenv("VERBIFROST_LOG");
+
+	for (size_t i = 0; level && i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (strcmp(level, levels[i]) == 0)
+			return true;
+	return false;
+}
+
 static int start(const char *dir, bool explain, char **argv)
 {
 	char program[PATH_MAX];
@@ -67,7 +79,7 @@ static int start(const char *dir, bool explain, char **argv)
 			vf_cli_complain("%s: %s", vf_system_loader_paths[i], strerror(errno));
 			return VF_EXIT_RUN;
 		}
-	if (explain && setenv("VERBIFROST_LOG", "warn", 1) != 0) {
+	if (explain && !shows_refusals() && setenv("VERBIFROST_LOG", "warn", 1) != 0) {
 		vf_cli_complain("VERBIFROST_LOG: %s", strerror(errno));
 		return VF_EXIT_RUN;
 	}
