@@ -6,7 +6,8 @@
  *
  * Each active flow's share is budget / active flows, but never less than one packet. A flow whose outstanding credit fell to three
  * quarters of its share stands in line; from the head of the line, each is topped up to its share as soon as the budget
- * has enough left for a useful part. So a newcomer is served as those who had more consume it, and with more senders than packets fit,
+ * has enough left for a useful part. When somebody asked and cannot be served, the others are asked to give back what exceeds
+ * their share (all, when they do not need it). So a newcomer is served as those who had more consume it, and with more senders than packets fit,
  * each gets one packet in turn. Prohibited: granting what leaves a flow under one packet (it could wait with a
  * remainder that nobody gets back), and more in sum than the budget.
  */
@@ -83,6 +84,19 @@ bool flow_budget_can_serve(const struct vf_flow_table *t)
 	return outstanding(f) >= share(t) || grantable(f) > 0;
 }
 
+static void recall(struct vf_flow_table *t)
+{
+	t->has_recalled = true;
+	VF_LIST_FOR_EACH(it, &t->busy) {
+		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, busy);
+
+		if (!f->rx.is_active || outstanding(f) == 0 || !vf_list_is_empty(&f->wanting))
+			continue;
+		f->rx.is_grant_due = f->rx.is_recall_due = true;
+		flow_speak(f);
+	}
+}
+
 void flow_budget_serve(struct vf_flow_table *t)
 {
 	while (flow_budget_can_serve(t)) {
@@ -96,6 +110,8 @@ void flow_budget_serve(struct vf_flow_table *t)
 		f->rx.is_grant_due = true;
 		flow_speak(f);
 	}
+	if (!vf_list_is_empty(&t->wanting) && !t->has_recalled)
+		recall(t);
 }
 
 void vf_flow_received(struct vf_flow *f, vf_nsec now, uint32_t cost)
@@ -124,8 +140,8 @@ void flow_receiver_greeted(struct vf_flow *f, vf_nsec now, const struct flow_hel
 	f->rx.last_heard = now;
 	if ((int32_t)(h->seq - f->rx.seq) > 0) {
 		f->rx.seq = h->seq;
-		account(f, h->sent, f->rx.limit);
-		if (h->is_release)
+		account(f, h->sent, h->is_release && h->kept < f->rx.limit ? h->kept : f->rx.limit);
+		if (h->is_release && h->kept <= h->sent)
 			deactivate(f);
 		if (h->is_asking)
 			activate(f);
@@ -133,6 +149,7 @@ void flow_receiver_greeted(struct vf_flow *f, vf_nsec now, const struct flow_hel
 	if (h->is_asking) {
 		if (f->rx.is_active && outstanding(f) < share(f->table))
 			want(f);
+		f->table->has_recalled = false;
 		f->rx.is_grant_due = true; /* even when there is nothing to give: it says that we live */
 		flow_speak(f);
 	}
@@ -141,13 +158,16 @@ void flow_receiver_greeted(struct vf_flow *f, vf_nsec now, const struct flow_hel
 
 void flow_receiver_make_grant(struct vf_flow *f, struct flow_grant *out)
 {
+	uint64_t fair = f->rx.received + share(f->table);
+
 	*out = (struct flow_grant){
 		.epoch = f->rx.epoch,
 		.peer_epoch = f->rx.sender_epoch,
-		.limit = f->rx.limit,
+		.limit = f->rx.is_recall_due && fair < f->rx.limit ? fair : f->rx.limit,
+		.is_recall = f->rx.is_recall_due,
 		.seq = f->rx.seq,
 	};
-	f->rx.is_grant_due = false;
+	f->rx.is_grant_due = f->rx.is_recall_due = false;
 }
 
 vf_nsec flow_receiver_deadline(const struct vf_flow *f)

@@ -176,6 +176,29 @@ static void probe_later(struct vf_flow *f, vf_nsec now)
 		f->tx.probe_step++;
 }
 
+/* Others wait at the receiver: what exceeds our share goes back, or all of it when we do not need it. */
+static void give_back(struct vf_flow *f, vf_nsec now, uint64_t limit)
+{
+	struct flow_sender *tx = &f->tx;
+
+	if (!tx->is_waiting && now - tx->last_sent >= FLOW_RECALL_IDLE_NS) {
+		tx->is_open = false;
+		tx->limit = tx->sent + VF_FLOW_FIRST_WINDOW;
+	} else if (limit < tx->limit) {
+		tx->limit = limit > tx->sent ? limit : tx->sent;
+	}
+	tx->is_release_due = true;
+	flow_speak(f);
+}
+
+static void raise_limit(struct flow_sender *tx, uint64_t limit)
+{
+	if (limit <= tx->limit)
+		return;
+	tx->limit = limit;
+	tx->probe_step = 0;
+}
+
 void flow_sender_granted(struct vf_flow *f, vf_nsec now, const struct flow_grant *g)
 {
 	if (g->peer_epoch != f->tx.epoch || (int32_t)(g->seq - f->tx.seq) > 0)
@@ -188,10 +211,10 @@ void flow_sender_granted(struct vf_flow *f, vf_nsec now, const struct flow_grant
 		f->tx.limit = f->tx.sent; /* what the peer's predecessor granted is void */
 	f->tx.receiver_epoch = g->epoch;
 	f->tx.is_open = true;
-	if (g->limit > f->tx.limit) {
-		f->tx.limit = g->limit;
-		f->tx.probe_step = 0;
-	}
+	if (g->is_recall)
+		give_back(f, now, g->limit);
+	else
+		raise_limit(&f->tx, g->limit);
 	if (f->tx.is_waiting) {
 		probe_later(f, now);
 		if (does_fit(f, f->tx.wanted))
@@ -217,6 +240,7 @@ void flow_sender_make_hello(struct vf_flow *f, vf_nsec now, struct flow_hello *o
 	*out = (struct flow_hello){
 		.epoch = f->tx.epoch,
 		.sent = f->tx.sent,
+		.kept = f->tx.is_open ? f->tx.limit : f->tx.sent,
 		.seq = f->tx.seq,
 		.is_asking = f->tx.is_hello_due,
 		.is_release = f->tx.is_release_due,

@@ -13,6 +13,8 @@
 
 /* A sender that sent nothing for this long gives its credit back, and has a first window again. */
 #define FLOW_IDLE_NS (10 * VF_MSEC)
+/* When credit is called back, a sender that sent nothing for this long gives all of it, others what exceeds their share. */
+#define FLOW_RECALL_IDLE_NS (200 * VF_USEC)
 /* A receiver that heard nothing for this long takes the credit back: the sender is dead or stopped. */
 #define FLOW_RECLAIM_NS (200 * VF_MSEC)
 /* Credit whose receiver does not answer any more is not used after this; less than FLOW_RECLAIM_NS. */
@@ -32,6 +34,7 @@
 
 struct flow_hello {
 	uint64_t epoch, sent;
+	uint64_t kept; /* is_release: the limit that the sender still goes by */
 	uint32_t seq;
 	bool is_asking, is_release;
 };
@@ -40,7 +43,8 @@ struct flow_grant {
 	uint64_t epoch;	      /* of the receiver */
 	uint64_t peer_epoch;  /* of the sender, given back */
 	uint64_t limit;
-	uint32_t seq; /* of the last HELLO that the receiver took into account */
+	uint32_t seq;	/* of the last HELLO that the receiver took into account */
+	bool is_recall; /* others wait: give back what exceeds limit */
 };
 
 /* The half that sends. Amounts are totals since the flow began, in cost units. */
@@ -73,7 +77,7 @@ struct flow_receiver {
 	vf_nsec last_heard;
 	bool is_known;	/* a HELLO came: received means something */
 	bool is_active; /* has a share of the budget */
-	bool is_grant_due;
+	bool is_grant_due, is_recall_due;
 };
 
 struct vf_flow {
@@ -102,6 +106,7 @@ struct vf_flow_table {
 	vf_nsec deadline;
 	uint64_t outstanding; /* sum of limit - received over all flows */
 	unsigned active;
+	bool has_recalled; /* since somebody last asked */
 	struct vf_list buckets[FLOW_BUCKETS];
 };
 

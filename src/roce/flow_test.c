@@ -462,6 +462,24 @@ static void a_newcomer_gets_its_share_from_one_who_had_all(void **state)
 	world_end(w);
 }
 
+static void a_newcomer_does_not_wait_for_one_who_holds_all_and_is_idle(void **state)
+{
+	struct world *w = world_make(3, 55);
+	vf_nsec start;
+
+	(void)state;
+	talk(w, 1, 0, 1000, VF_ROCE_UC);
+	start_all(w);
+	assert_true(world_run(w, VF_SEC, false));
+	world_run(w, w->now + VF_MSEC, true);
+	assert_true(w->nodes[0].table->outstanding > BUDGET / 2);
+	start = w->now;
+	talk(w, 2, 0, 1000, VF_ROCE_UC);
+	w->nodes[2].run_at = w->now;
+	assert_true(world_run(w, start + 6 * VF_MSEC, false));
+	world_end(w);
+}
+
 static void an_idle_sender_gives_its_credit_back(void **state)
 {
 	struct world *w = world_make(2, 6);
@@ -776,6 +794,7 @@ int main(void)
 		cmocka_unit_test(sixty_four_unreliable_senders_into_one_lose_nothing_in_both_directions),
 		cmocka_unit_test(senders_get_equal_shares_while_all_send),
 		cmocka_unit_test(a_newcomer_gets_its_share_from_one_who_had_all),
+		cmocka_unit_test(a_newcomer_does_not_wait_for_one_who_holds_all_and_is_idle),
 		cmocka_unit_test(an_idle_sender_gives_its_credit_back),
 		cmocka_unit_test(a_receiver_takes_back_what_a_dead_sender_holds),
 		cmocka_unit_test(short_exchanges_need_no_words_at_all),

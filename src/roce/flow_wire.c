@@ -4,11 +4,12 @@
  *
  *   BTH (IBTA 9.2): opcode 0xc1 HELLO, 0xc2 GRANT (manufacturer defined, IBTA table 38); P_Key 0xffff;
  *   destination QPN = receiver's slot << 16 | sender's slot; PSN 0
- *   12  magic "VFfc"          16  version (1)   17  flags: 1 asks for a GRANT, 2 gives credit back   18  zero (2)
+ *   12  magic "VFfc"          16  version (1)   17  flags   18  zero (2)
+ *       flags: HELLO 1 asks for a GRANT, 2 gives credit back; GRANT 4 calls credit back
  *   20  number of the HELLO (GRANT: of the last one taken into account)
  *   24  epoch of the flow at the process that sends this packet
  *   32  HELLO: total sent.    GRANT: limit
- *   40  HELLO: zero.          GRANT: epoch of the HELLO
+ *   40  HELLO that gives back: the limit kept. GRANT: epoch of the HELLO
  *   48  zero (4)
  */
 #include "roce/flow_state.h"
@@ -22,7 +23,7 @@
 
 enum { AT_QPN = 5, AT_MAGIC = 12, AT_VERSION = 16, AT_FLAGS = 17, AT_ZERO = 18, AT_SEQ = 20 };
 enum { AT_EPOCH = 24, AT_AMOUNT = 32, AT_PEER_EPOCH = 40, AT_END_ZERO = 48 };
-enum { FLAG_ASKS = 1, FLAG_RELEASE = 2 };
+enum { FLAG_ASKS = 1, FLAG_RELEASE = 2, FLAG_RECALL = 4 };
 
 bool vf_flow_is_control(uint8_t opcode)
 {
@@ -54,6 +55,7 @@ void flow_put_hello(const struct vf_flow *f, const struct flow_hello *h, struct 
 	vf_store_be32(b + AT_SEQ, h->seq);
 	vf_store_be64(b + AT_EPOCH, h->epoch);
 	vf_store_be64(b + AT_AMOUNT, h->sent);
+	vf_store_be64(b + AT_PEER_EPOCH, h->is_release ? h->kept : 0);
 }
 
 void flow_put_grant(const struct vf_flow *f, const struct flow_grant *g, struct vf_roce_tx *out)
@@ -61,6 +63,7 @@ void flow_put_grant(const struct vf_flow *f, const struct flow_grant *g, struct 
 	uint8_t *b = out->headers;
 
 	put_common(f, FLOW_OPCODE_GRANT, out);
+	b[AT_FLAGS] = g->is_recall ? FLAG_RECALL : 0;
 	vf_store_be32(b + AT_SEQ, g->seq);
 	vf_store_be64(b + AT_EPOCH, g->epoch);
 	vf_store_be64(b + AT_AMOUNT, g->limit);
@@ -87,6 +90,7 @@ void flow_get_hello(const struct vf_roce_rx *rx, struct flow_hello *out)
 	*out = (struct flow_hello){
 		.epoch = vf_load_be64(b + AT_EPOCH),
 		.sent = vf_load_be64(b + AT_AMOUNT),
+		.kept = vf_load_be64(b + AT_PEER_EPOCH),
 		.seq = vf_load_be32(b + AT_SEQ),
 		.is_asking = (b[AT_FLAGS] & FLAG_ASKS) != 0,
 		.is_release = (b[AT_FLAGS] & FLAG_RELEASE) != 0,
@@ -101,6 +105,7 @@ void flow_get_grant(const struct vf_roce_rx *rx, struct flow_grant *out)
 		.epoch = vf_load_be64(b + AT_EPOCH),
 		.peer_epoch = vf_load_be64(b + AT_PEER_EPOCH),
 		.limit = vf_load_be64(b + AT_AMOUNT),
+		.is_recall = (b[AT_FLAGS] & FLAG_RECALL) != 0,
 		.seq = vf_load_be32(b + AT_SEQ),
 	};
 }

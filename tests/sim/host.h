@@ -8,7 +8,7 @@
 #include "roce/roce.h"
 #include "sim.h"
 
-#define HOST_MRS_MAX 64
+#define HOST_MRS_MAX 256
 #define HOST_TX_BATCH 16
 
 struct host;

@@ -50,6 +50,7 @@ struct sim {
 	sim_watch_fn watch;
 	void *watch_arg;
 	char replay[256];
+	bool is_printing;
 };
 
 static void *checked(void *p)
@@ -144,6 +145,7 @@ void sim_reset(struct sim *s, const struct sim_options *opt)
 	s->decide = NULL;
 	s->watch = NULL;
 	s->replay[0] = 0;
+	s->is_printing = false;
 	vf_rand_seed(&s->rand, opt->seed);
 }
 
@@ -235,6 +237,8 @@ static void decide_by_seed(struct sim *s, const struct sim_packet *p, struct sim
 		out->delay_ns = 1 + vf_rand_below(&s->rand, s->opt.reorder_ns);
 	if (happens(s, s->opt.damage_ppm))
 		out->flip_bit = 1 + (uint32_t)vf_rand_below(&s->rand, p->len * 8);
+	if (out->flip_bit && (out->flip_bit - 1) / 8 == 4)
+		out->flip_bit += 8; /* that byte may change on the way: no ICRC notices */
 }
 
 static void launch(struct sim *s, const struct sim_packet *p, const struct sim_fate *fate)
@@ -253,10 +257,30 @@ static void launch(struct sim *s, const struct sim_packet *p, const struct sim_f
 		copy->at = s->now + s->opt.link_ns + (i == 0 ? fate->delay_ns : 0);
 		if (fate->flip_bit && i == 0) {
 			copy->data[(fate->flip_bit - 1) / 8] ^= (uint8_t)(1 << (fate->flip_bit - 1) % 8);
+			copy->is_damaged = true;
 			in->damaged++;
 		}
 		heap_push(s, copy);
 	}
+}
+
+void sim_print(struct sim *s) { s->is_printing = true; }
+
+static void print_packet(const struct sim *s, const struct sim_packet *p, const struct sim_fate *fate)
+{
+	printf("# %12.6f %u>%u op %02x qp %06x psn %06x len %u%s", (double)s->now / 1e6, p->from, p->to, p->data[0],
+	       vf_load_be24(p->data + 5), vf_load_be24(p->data + 9), p->len, p->data[8] & 0x80 ? " A" : "");
+	if (p->data[0] >= 13 && p->data[0] <= 18 && p->data[0] != 14)
+		printf(" syndrome %02x", p->data[12]);
+	if (p->data[0] == 12)
+		printf(" read %u", vf_load_be32(p->data + 24));
+	if (p->data[0] >= 0xc0)
+		printf(" flags %u seq %u amount %llu", p->data[17], vf_load_be32(p->data + 20),
+		       (unsigned long long)vf_load_be64(p->data + 32));
+	printf("%s", fate->is_lost ? " LOST" : fate->copies ? " TWICE" : "");
+	if (fate->delay_ns)
+		printf(" LATE %.3f ms", (double)fate->delay_ns / 1e6);
+	printf("%s\n", fate->flip_bit ? " DAMAGED" : "");
 }
 
 static void send_to(struct sim *s, struct sim_packet *p, unsigned to)
@@ -273,6 +297,8 @@ static void send_to(struct sim *s, struct sim_packet *p, unsigned to)
 		s->decide(s->decide_arg, s, p, &fate);
 	else
 		decide_by_seed(s, p, &fate);
+	if (s->is_printing)
+		print_packet(s, p, &fate);
 	launch(s, p, &fate);
 }
 

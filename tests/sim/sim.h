@@ -26,6 +26,7 @@ struct sim_packet {
 	uint32_t len;
 	uint8_t sgid[16], dgid[16];
 	uint8_t traffic_class;
+	bool is_damaged;
 	uint8_t data[SIM_PACKET_MAX];
 };
 
@@ -89,6 +90,8 @@ bool sim_run(struct sim *s, vf_nsec until, bool (*is_done)(void *arg), void *arg
 vf_nsec sim_now(const struct sim *s);
 struct vf_rand *sim_rand(struct sim *s);
 uint64_t sim_trace(const struct sim *s);
+/** Prints each packet as it is sent, with its fate, from now on (until sim_reset). */
+void sim_print(struct sim *s);
 /** Adds a number to the trace. */
 void sim_note(struct sim *s, uint64_t v);
 const struct sim_injected *sim_injected(const struct sim *s, unsigned from);
