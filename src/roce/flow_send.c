@@ -43,6 +43,12 @@ static void say_hello(struct vf_flow *f)
 	flow_speak(f);
 }
 
+static void say_release(struct vf_flow *f)
+{
+	f->tx.is_release_due = true;
+	flow_speak(f);
+}
+
 static void ask(struct vf_flow *f, vf_nsec now)
 {
 	if (f->tx.is_asking)
@@ -58,10 +64,8 @@ static void renew_when_idle(struct vf_flow *f, vf_nsec now)
 {
 	if (f->tx.is_waiting || f->tx.is_asking || now - f->tx.last_sent < FLOW_IDLE_NS)
 		return;
-	if (f->tx.is_open) {
-		f->tx.is_release_due = true;
-		flow_speak(f);
-	}
+	if (f->tx.is_open)
+		say_release(f);
 	f->tx.is_open = false;
 	f->tx.limit = f->tx.sent + VF_FLOW_FIRST_WINDOW;
 }
@@ -187,8 +191,7 @@ static void give_back(struct vf_flow *f, vf_nsec now, uint64_t limit)
 	} else if (limit < tx->limit) {
 		tx->limit = limit > tx->sent ? limit : tx->sent;
 	}
-	tx->is_release_due = true;
-	flow_speak(f);
+	say_release(f);
 }
 
 static void raise_limit(struct flow_sender *tx, uint64_t limit)
@@ -204,8 +207,13 @@ void flow_sender_granted(struct vf_flow *f, vf_nsec now, const struct flow_grant
 	if (g->peer_epoch != f->tx.epoch || (int32_t)(g->seq - f->tx.seq) > 0)
 		return;
 	f->tx.has_peer = true;
-	if (f->tx.is_release_due || (int32_t)(g->seq - f->tx.release_seq) < 0)
+	if (f->tx.is_release_due)
 		return;
+	if ((int32_t)(g->seq - f->tx.release_seq) < 0) {
+		if (g->is_recall)
+			say_release(f); /* what we said on giving back was lost */
+		return;
+	}
 	f->tx.is_asking = false;
 	if (f->tx.is_open && g->epoch != f->tx.receiver_epoch)
 		f->tx.limit = f->tx.sent; /* what the peer's predecessor granted is void */
