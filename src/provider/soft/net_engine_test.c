@@ -245,9 +245,9 @@ static void ping_pong(struct side *s, bool is_first)
 		uint32_t len = lens[i % VF_ARRAY_SIZE(lens)];
 		bool have_sent = false, have_received = false;
 
-		post_recv(s, BUFFER);
 		fill(s->out, len, i);
 		memset(s->in, 0, len);
+		post_recv(s, BUFFER);
 		sync_sides(s);
 		if (is_first)
 			post_send(s, len);
