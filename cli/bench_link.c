@@ -364,9 +364,12 @@ static int completion_error(struct vf_bench_link *l, const struct ibv_wc *wc)
 					     ibv_wc_status_str(wc->status));
 		nanosleep(&moment, NULL);
 	}
-	return vf_bench_fail(l, EIO, "a %s ended with \"%s\" (status %d, vendor error 0x%x)",
+	return vf_bench_fail(l, EIO, "a %s ended with \"%s\" (status %d, vendor error 0x%x)%s",
 			     wc->wr_id & VF_BENCH_WR_RECEIVE ? "receive" : "send",
-			     ibv_wc_status_str(wc->status), wc->status, wc->vendor_err);
+			     ibv_wc_status_str(wc->status), wc->status, wc->vendor_err,
+			     wc->status == IBV_WC_RETRY_EXC_ERR
+				     ? ": nothing came back; is UDP port 4791 open both ways?"
+				     : "");
 }
 
 /* Sleeps until the completion channel or the side channel has something, at most 100 ms. */

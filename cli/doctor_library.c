@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,17 +25,21 @@ static void *address_of(void (*f)(void))
 	return p;
 }
 
-static const char *file_of(void *address)
+/* The file that the address lies in, by its real name; @room of at least PATH_MAX. */
+static const char *file_of(void *address, char *room)
 {
 	Dl_info info;
 
-	return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "(unknown)";
+	if (!dladdr(address, &info) || !info.dli_fname)
+		return "(unknown)";
+	return realpath(info.dli_fname, room) ? room : info.dli_fname;
 }
 
 void vf_doctor_library(struct vf_report *r)
 {
-	const char *ours = file_of(address_of((void (*)(void))verbifrost_version));
-	const char *verbs = file_of(address_of((void (*)(void))ibv_get_device_list));
+	char a[PATH_MAX], b[PATH_MAX];
+	const char *ours = file_of(address_of((void (*)(void))verbifrost_version), a);
+	const char *verbs = file_of(address_of((void (*)(void))ibv_get_device_list), b);
 
 	if (strcmp(verbifrost_version(), VERBIFROST_VERSION) != 0) {
 		vf_report_add(r, VF_CHECK_FAIL, "library",
@@ -55,7 +60,7 @@ void vf_doctor_library(struct vf_report *r)
  * process has. */
 static void check_file(struct vf_report *r, const char *dir, const char *name, unsigned *good)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], real[PATH_MAX];
 	void *handle, *version;
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
@@ -77,7 +82,7 @@ static void check_file(struct vf_report *r, const char *dir, const char *name, u
 		vf_report_add(r, VF_CHECK_FAIL, "drop-in",
 			      "%s is another copy of the library than %s: two engines would run in "
 			      "one process",
-			      path, file_of(address_of((void (*)(void))verbifrost_version)));
+			      path, file_of(address_of((void (*)(void))verbifrost_version), real));
 	else
 		++*good;
 	dlclose(handle);

@@ -282,6 +282,8 @@ static int put_device(const struct sink *to, struct ibv_device *dev, bool with_c
 	if (to->json)
 		vf_json_text(to->json, "interface", interface[0] ? interface : NULL);
 	put_text(&in, "node_type", ibv_node_type_str(dev->node_type));
+	put_text(&in, "transport",
+		 dev->transport_type == IBV_TRANSPORT_IB ? "InfiniBand" : "other");
 	put_fields(&in, vf_info_device, &attr);
 	if (to->json)
 		vf_json_open(to->json, "ports", '[');
