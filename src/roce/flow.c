@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flow control (docs/flow-control.md): the table of flows, found by own address, peer's address and peer's slot; and the
- * timers. flow_send.c is the half of a flow that sends, flow_grant.c the half that receives, flow_wire.c the packets.
+ * Flow control (docs/flow-control.md): the table of flows, found by own address, peer's address and
+ * peer's slot; and the timers. flow_send.c is the half of a flow that sends, flow_grant.c the half
+ * that receives, flow_wire.c the packets.
  *
- * A flow that nobody references stays, because it may be the receiving half of a UD sender; the oldest is taken when a
- * new peer comes. Strangers (a HELLO from an unknown peer) never make the table grow.
+ * A flow that nobody references stays, because it may be the receiving half of a UD sender; the
+ * oldest is taken when a new peer comes. Strangers (a HELLO from an unknown peer) never make the
+ * table grow.
  */
 #include "roce/flow_state.h"
 
@@ -12,8 +14,8 @@
 #include <stdlib.h>
 
 #define FLOWS_AT_START 64
-#define FLOWS_EASY 1024 /* below this, a new flow is new memory rather than an old one */
-#define FLOWS_MAX 65536
+#define FLOWS_EASY     1024 /* below this, a new flow is new memory rather than an old one */
+#define FLOWS_MAX      65536
 
 static void flow_init(struct vf_flow_table *t, struct vf_flow *f)
 {
@@ -98,8 +100,8 @@ static bool is_multicast(const uint8_t gid[16])
 	return gid[0] == 0xff || (memcmp(gid, ipv4, sizeof(ipv4)) == 0 && gid[12] >> 4 == 0xe);
 }
 
-static struct vf_list *bucket(struct vf_flow_table *t, const uint8_t own[16], const uint8_t peer[16],
-			      unsigned slot)
+static struct vf_list *bucket(struct vf_flow_table *t, const uint8_t own[16],
+			      const uint8_t peer[16], unsigned slot)
 {
 	uint64_t h = slot;
 
@@ -110,10 +112,11 @@ static struct vf_list *bucket(struct vf_flow_table *t, const uint8_t own[16], co
 	return &t->buckets[(h ^ h >> 32) % FLOW_BUCKETS];
 }
 
-static struct vf_flow *lookup(struct vf_flow_table *t, const uint8_t own[16], const uint8_t peer[16],
-			      unsigned slot)
+static struct vf_flow *lookup(struct vf_flow_table *t, const uint8_t own[16],
+			      const uint8_t peer[16], unsigned slot)
 {
-	VF_LIST_FOR_EACH(it, bucket(t, own, peer, slot)) {
+	VF_LIST_FOR_EACH(it, bucket(t, own, peer, slot))
+	{
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, by_hash);
 
 		if (f->slot == slot && !f->is_mute && memcmp(f->path.dgid, peer, 16) == 0 &&
@@ -165,7 +168,8 @@ static struct vf_flow *make(struct vf_flow_table *t, const struct vf_roce_path *
 	return f;
 }
 
-struct vf_flow *vf_flow_get(struct vf_flow_table *t, const struct vf_roce_path *path, uint32_t peer_qpn)
+struct vf_flow *vf_flow_get(struct vf_flow_table *t, const struct vf_roce_path *path,
+			    uint32_t peer_qpn)
 {
 	unsigned slot = peer_qpn >> VF_ROCE_SLOT_SHIFT & 0xff;
 	bool is_mute = peer_qpn == VF_ROCE_QPN_GSI || is_multicast(path->dgid);
@@ -202,7 +206,8 @@ struct vf_flow *vf_flow_find(struct vf_flow_table *t, const struct vf_roce_rx *r
 }
 
 /* The flow of a control packet; a HELLO may make one. */
-static struct vf_flow *flow_of_control(struct vf_flow_table *t, const struct vf_roce_rx *rx, unsigned slot)
+static struct vf_flow *flow_of_control(struct vf_flow_table *t, const struct vf_roce_rx *rx,
+				       unsigned slot)
 {
 	struct vf_flow *f = lookup(t, rx->dgid, rx->sgid, slot);
 	struct vf_roce_path path = {.hop_limit = 64};
@@ -289,7 +294,8 @@ void vf_flow_tick(struct vf_flow_table *t, vf_nsec now)
 	if (now < t->deadline)
 		return;
 	t->deadline = VF_NSEC_NEVER;
-	VF_LIST_FOR_EACH_SAFE(it, &t->busy) {
+	VF_LIST_FOR_EACH_SAFE(it, &t->busy)
+	{
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, busy);
 		vf_nsec tx, rx;
 
@@ -305,7 +311,8 @@ void vf_flow_tick(struct vf_flow_table *t, vf_nsec now)
 
 vf_nsec vf_flow_deadline(const struct vf_flow_table *t)
 {
-	if (!vf_list_is_empty(&t->control) || !vf_list_is_empty(&t->released) || flow_budget_can_serve(t))
+	if (!vf_list_is_empty(&t->control) || !vf_list_is_empty(&t->released) ||
+	    flow_budget_can_serve(t))
 		return 0;
 	return t->deadline;
 }

@@ -4,12 +4,14 @@
  *
  *   unknown ──HELLO──▶ known ──HELLO that asks──▶ active ──gave back, or silent for 200 ms──▶ known
  *
- * Each active flow's share is budget / active flows, but never less than one packet. A flow whose outstanding credit fell to three
- * quarters of its share stands in line; from the head of the line, each is topped up to its share as soon as the budget
- * has enough left for a useful part. When somebody asked and cannot be served, the others are asked to give back what exceeds
- * their share (all, when they do not need it). So a newcomer is served as those who had more consume it, and with more senders than packets fit,
- * each gets one packet in turn. Prohibited: granting what leaves a flow under one packet (it could wait with a
- * remainder that nobody gets back), and more in sum than the budget.
+ * Each active flow's share is budget / active flows, but never less than one packet. A flow whose
+ * outstanding credit fell to three quarters of its share stands in line; from the head of the line,
+ * each is topped up to its share as soon as the budget has enough left for a useful part. When
+ * somebody asked and cannot be served, the others are asked to give back what exceeds their share
+ * (all, when they do not need it). So a newcomer is served as those who had more consume it, and
+ * with more senders than packets fit, each gets one packet in turn. Prohibited: granting what
+ * leaves a flow under one packet (it could wait with a remainder that nobody gets back), and more
+ * in sum than the budget.
  */
 #include "roce/flow_state.h"
 
@@ -66,7 +68,9 @@ static uint64_t grantable(const struct vf_flow *f)
 {
 	const struct vf_flow_table *t = f->table;
 	uint64_t has = outstanding(f), s = share(t), need = s > has ? s - has : 0;
-	uint64_t left = t->cfg.rx_budget_bytes > t->outstanding ? t->cfg.rx_budget_bytes - t->outstanding : 0;
+	uint64_t left = t->cfg.rx_budget_bytes > t->outstanding
+				? t->cfg.rx_budget_bytes - t->outstanding
+				: 0;
 	uint64_t give = need < left ? need : left;
 
 	if (has + give < FLOW_ONE_PACKET || (give < need && give < s / 4))
@@ -87,7 +91,8 @@ bool flow_budget_can_serve(const struct vf_flow_table *t)
 static void recall(struct vf_flow_table *t)
 {
 	t->has_recalled = true;
-	VF_LIST_FOR_EACH(it, &t->busy) {
+	VF_LIST_FOR_EACH(it, &t->busy)
+	{
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, busy);
 
 		if (!f->rx.is_active || outstanding(f) == 0 || !vf_list_is_empty(&f->wanting))
@@ -150,7 +155,8 @@ void flow_receiver_greeted(struct vf_flow *f, vf_nsec now, const struct flow_hel
 		if (f->rx.is_active && outstanding(f) < share(f->table))
 			want(f);
 		f->table->has_recalled = false;
-		f->rx.is_grant_due = true; /* even when there is nothing to give: it says that we live */
+		f->rx.is_grant_due =
+			true; /* even when there is nothing to give: it says that we live */
 		flow_speak(f);
 	}
 	flow_wake_by(f, flow_receiver_deadline(f));

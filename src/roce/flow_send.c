@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sending half of a flow: how much may be on its way, and what to do about a peer that does not answer.
+ * The sending half of a flow: how much may be on its way, and what to do about a peer that does not
+ * answer.
  *
- *   fresh ──half of the first window sent, or somebody waits──▶ asking ──GRANT──▶ open ──idle 10 ms──▶ fresh (credit given back)
- *                                                                 ▲                │
- *                                                                 └─ waited 1..16 ms, sent 1 MiB, or RC lost something
+ *   fresh ──half of the first window sent, or somebody waits──▶ asking ──GRANT──▶ open ──idle 10
+ * ms──▶ fresh (credit given back) ▲                │ └─ waited 1..16 ms, sent 1 MiB, or RC lost
+ * something
  *
- * "asking" means that a HELLO is unanswered; HELLOs are repeated while there is something to send. Who waits is let
- * through when the silence exceeds its patience: RC at once (a peer that never answered) or at the pace, the others at the pace.
- * Prohibited: using credit while its return is being announced, and using a GRANT from before the return.
+ * "asking" means that a HELLO is unanswered; HELLOs are repeated while there is something to send.
+ * Who waits is let through when the silence exceeds its patience: RC at once (a peer that never
+ * answered) or at the pace, the others at the pace. Prohibited: using credit while its return is
+ * being announced, and using a GRANT from before the return.
  */
 #include "roce/flow_state.h"
 
@@ -59,7 +61,8 @@ static void ask(struct vf_flow *f, vf_nsec now)
 	say_hello(f);
 }
 
-/* Whoever sent nothing for a while starts with a first window again, and says that the rest is free. */
+/* Whoever sent nothing for a while starts with a first window again, and says that the rest is
+ * free. */
 static void renew_when_idle(struct vf_flow *f, vf_nsec now)
 {
 	if (f->tx.is_waiting || f->tx.is_asking || now - f->tx.last_sent < FLOW_IDLE_NS)
@@ -137,8 +140,10 @@ static bool is_time_to_ask(const struct vf_flow *f)
 
 	if (f->tx.is_open)
 		return unsaid >= FLOW_HELLO_EACH;
-	/* The second: many first windows, each hardly used, may pile up in front of a peer that stopped. */
-	return f->tx.sent + VF_FLOW_FIRST_WINDOW / 2 >= f->tx.limit || unsaid >= 4 * VF_FLOW_FIRST_WINDOW;
+	/* The second: many first windows, each hardly used, may pile up in front of a peer that
+	 * stopped. */
+	return f->tx.sent + VF_FLOW_FIRST_WINDOW / 2 >= f->tx.limit ||
+	       unsaid >= 4 * VF_FLOW_FIRST_WINDOW;
 }
 
 void vf_flow_sent(struct vf_flow *f, vf_nsec now, uint32_t cost)
@@ -146,7 +151,8 @@ void vf_flow_sent(struct vf_flow *f, vf_nsec now, uint32_t cost)
 	if (f->table->cfg.is_off)
 		return;
 	if (f->tx.does_pay) {
-		f->tx.pace_at = (f->tx.pace_at > now ? f->tx.pace_at : now) + (vf_nsec)cost * FLOW_PACE_NS;
+		f->tx.pace_at =
+			(f->tx.pace_at > now ? f->tx.pace_at : now) + (vf_nsec)cost * FLOW_PACE_NS;
 		f->tx.does_pay = false;
 	}
 	if (f->is_mute)
@@ -180,7 +186,8 @@ static void probe_later(struct vf_flow *f, vf_nsec now)
 		f->tx.probe_step++;
 }
 
-/* Others wait at the receiver: what exceeds our share goes back, or all of it when we do not need it. */
+/* Others wait at the receiver: what exceeds our share goes back, or all of it when we do not need
+ * it. */
 static void give_back(struct vf_flow *f, vf_nsec now, uint64_t limit)
 {
 	struct flow_sender *tx = &f->tx;
@@ -309,7 +316,7 @@ void flow_sender_run(struct vf_flow *f, vf_nsec now)
 		return;
 	}
 	if (tx->is_waiting && (tx->wake_at <= now || (tx->patience_ns != VF_NSEC_NEVER &&
-						     now - tx->silent_since >= tx->patience_ns)))
+						      now - tx->silent_since >= tx->patience_ns)))
 		let_go(f);
 	if (tx->is_open && now - tx->silent_since >= FLOW_STALE_NS) {
 		tx->is_open = false;

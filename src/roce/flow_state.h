@@ -2,34 +2,40 @@
 #ifndef VF_ROCE_FLOW_STATE_H
 #define VF_ROCE_FLOW_STATE_H
 /*
- * What flow.c (table, timers), flow_send.c (the sender's half), flow_grant.c (the receiver's half) and flow_wire.c (packets)
- * share. Nobody else includes this, except their tests.
+ * What flow.c (table, timers), flow_send.c (the sender's half), flow_grant.c (the receiver's half)
+ * and flow_wire.c (packets) share. Nobody else includes this, except their tests.
  */
 #include "base/rand.h"
 #include "roce/flow.h"
 
-/* The largest packet there is: never granted less than this, or a sender with a remainder would wait for ever. */
+/* The largest packet there is: never granted less than this, or a sender with a remainder would
+ * wait for ever. */
 #define FLOW_ONE_PACKET (2 * (VF_ROCE_MTU_MAX + VF_ROCE_HEADERS_MAX + 4) + 1024)
 
 /* A sender that sent nothing for this long gives its credit back, and has a first window again. */
 #define FLOW_IDLE_NS (10 * VF_MSEC)
-/* When credit is called back, a sender that sent nothing for this long gives all of it, others what exceeds their share. */
+/* When credit is called back, a sender that sent nothing for this long gives all of it, others what
+ * exceeds their share. */
 #define FLOW_RECALL_IDLE_NS (200 * VF_USEC)
-/* A receiver that heard nothing for this long takes the credit back: the sender is dead or stopped. */
+/* A receiver that heard nothing for this long takes the credit back: the sender is dead or stopped.
+ */
 #define FLOW_RECLAIM_NS (200 * VF_MSEC)
-/* Credit whose receiver does not answer any more is not used after this; less than FLOW_RECLAIM_NS. */
+/* Credit whose receiver does not answer any more is not used after this; less than FLOW_RECLAIM_NS.
+ */
 #define FLOW_STALE_NS (150 * VF_MSEC)
-/* How long a waiting sender expects the grant that should be on its way before it asks: doubles up to the second. */
-#define FLOW_PROBE_NS (1 * VF_MSEC)
+/* How long a waiting sender expects the grant that should be on its way before it asks: doubles up
+ * to the second. */
+#define FLOW_PROBE_NS	 (1 * VF_MSEC)
 #define FLOW_PROBE_STEPS 4
-/* A HELLO goes with this much sent, so that what was lost is accounted for before it makes the sender wait. */
+/* A HELLO goes with this much sent, so that what was lost is accounted for before it makes the
+ * sender wait. */
 #define FLOW_HELLO_EACH (UINT32_C(1) << 20)
 /* How long a silent peer holds back a sender; then RC goes on, UC and UD are paced. */
 #define FLOW_PATIENCE_RC_NS (24 * VF_MSEC)
-#define FLOW_PATIENCE_NS (120 * VF_MSEC)
+#define FLOW_PATIENCE_NS    (120 * VF_MSEC)
 #define FLOW_PATIENCE_UC_NS (5 * VF_SEC) /* of a peer that once answered */
 /* The pace: 4 ns a cost unit is about 110 MB/s in packets of 4 KiB, with bursts of 64 KiB. */
-#define FLOW_PACE_NS 4
+#define FLOW_PACE_NS  4
 #define FLOW_BURST_NS ((vf_nsec)65536 * FLOW_PACE_NS)
 
 struct flow_hello {
@@ -40,8 +46,8 @@ struct flow_hello {
 };
 
 struct flow_grant {
-	uint64_t epoch;	      /* of the receiver */
-	uint64_t peer_epoch;  /* of the sender, given back */
+	uint64_t epoch;	     /* of the receiver */
+	uint64_t peer_epoch; /* of the sender, given back */
 	uint64_t limit;
 	uint32_t seq;	/* of the last HELLO that the receiver took into account */
 	bool is_recall; /* others wait: give back what exceeds limit */
@@ -53,26 +59,27 @@ struct flow_sender {
 	uint64_t sent, limit, sent_at_hello;
 	uint32_t seq, release_seq; /* HELLOs: last sent, last one that gave credit back */
 	vf_nsec last_sent;
-	vf_nsec silent_since;	/* is_asking: when the first HELLO went that was not answered */
-	vf_nsec hello_at;	/* is_asking: when the next one goes */
-	vf_nsec probe_at;	/* is_waiting, is_open: when to ask */
-	vf_nsec wake_at;	/* is_waiting: when the pace allows more */
-	vf_nsec pace_at;	/* when all that was sent at the pace is through */
-	vf_nsec patience_ns;	/* of the least patient who waits */
-	uint32_t wanted;	/* cost of the smallest packet that waits */
+	vf_nsec silent_since; /* is_asking: when the first HELLO went that was not answered */
+	vf_nsec hello_at;     /* is_asking: when the next one goes */
+	vf_nsec probe_at;     /* is_waiting, is_open: when to ask */
+	vf_nsec wake_at;      /* is_waiting: when the pace allows more */
+	vf_nsec pace_at;      /* when all that was sent at the pace is through */
+	vf_nsec patience_ns;  /* of the least patient who waits */
+	uint32_t wanted;      /* cost of the smallest packet that waits */
 	unsigned hello_tries, probe_step;
-	bool is_open;		/* the peer granted what limit says, rather than a first window */
-	bool is_asking;		/* a HELLO is not answered yet */
+	bool is_open;	/* the peer granted what limit says, rather than a first window */
+	bool is_asking; /* a HELLO is not answered yet */
 	bool is_waiting;
-	bool has_peer;		/* it has answered once: it speaks this protocol */
+	bool has_peer; /* it has answered once: it speaks this protocol */
 	bool is_hello_due, is_release_due;
-	bool does_pay;		/* the packet allowed last goes at the pace */
+	bool does_pay; /* the packet allowed last goes at the pace */
 };
 
 /* The half that receives and grants. */
 struct flow_receiver {
 	uint64_t epoch, sender_epoch;
-	uint64_t received, limit; /* limit >= received; the difference counts in the table's outstanding */
+	uint64_t received,
+		limit; /* limit >= received; the difference counts in the table's outstanding */
 	uint32_t seq;
 	vf_nsec last_heard;
 	bool is_known;	/* a HELLO came: received means something */

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HELLO and GRANT as bytes. Both are 52 bytes before the ICRC, so an answer is never longer than its question:
+ * HELLO and GRANT as bytes. Both are 52 bytes before the ICRC, so an answer is never longer than
+ * its question:
  *
- *   BTH (IBTA 9.2): opcode 0xc1 HELLO, 0xc2 GRANT (manufacturer defined, IBTA table 38); P_Key 0xffff;
- *   destination QPN = receiver's slot << 16 | sender's slot; PSN 0
- *   12  magic "VFfc"          16  version (1)   17  flags   18  zero (2)
- *       flags: HELLO 1 asks for a GRANT, 2 gives credit back; GRANT 4 calls credit back
- *   20  number of the HELLO (GRANT: of the last one taken into account)
- *   24  epoch of the flow at the process that sends this packet
- *   32  HELLO: total sent.    GRANT: limit
- *   40  HELLO that gives back: the limit kept. GRANT: epoch of the HELLO
- *   48  zero (4)
+ *   BTH (IBTA 9.2): opcode 0xc1 HELLO, 0xc2 GRANT (manufacturer defined, IBTA table 38); P_Key
+ * 0xffff; destination QPN = receiver's slot << 16 | sender's slot; PSN 0 12  magic "VFfc" 16
+ * version (1)   17  flags   18  zero (2) flags: HELLO 1 asks for a GRANT, 2 gives credit back;
+ * GRANT 4 calls credit back 20  number of the HELLO (GRANT: of the last one taken into account) 24
+ * epoch of the flow at the process that sends this packet 32  HELLO: total sent.    GRANT: limit 40
+ * HELLO that gives back: the limit kept. GRANT: epoch of the HELLO 48  zero (4)
  */
 #include "roce/flow_state.h"
 
 #include <errno.h>
 
-#define MAGIC UINT32_C(0x56466663)
-#define VERSION 1
+#define MAGIC	    UINT32_C(0x56466663)
+#define VERSION	    1
 #define CONTROL_LEN 52
-#define BTH_LEN 12
+#define BTH_LEN	    12
 
 enum { AT_QPN = 5, AT_MAGIC = 12, AT_VERSION = 16, AT_FLAGS = 17, AT_ZERO = 18, AT_SEQ = 20 };
 enum { AT_EPOCH = 24, AT_AMOUNT = 32, AT_PEER_EPOCH = 40, AT_END_ZERO = 48 };
@@ -51,7 +49,8 @@ void flow_put_hello(const struct vf_flow *f, const struct flow_hello *h, struct 
 	uint8_t *b = out->headers;
 
 	put_common(f, FLOW_OPCODE_HELLO, out);
-	b[AT_FLAGS] = (uint8_t)((h->is_asking ? FLAG_ASKS : 0) | (h->is_release ? FLAG_RELEASE : 0));
+	b[AT_FLAGS] =
+		(uint8_t)((h->is_asking ? FLAG_ASKS : 0) | (h->is_release ? FLAG_RELEASE : 0));
 	vf_store_be32(b + AT_SEQ, h->seq);
 	vf_store_be64(b + AT_EPOCH, h->epoch);
 	vf_store_be64(b + AT_AMOUNT, h->sent);
@@ -75,7 +74,8 @@ int flow_get_slot(const struct vf_roce_rx *rx, unsigned own_slot)
 	const uint8_t *b = rx->data;
 	uint32_t qpn;
 
-	if (rx->len != CONTROL_LEN || vf_load_be32(b + AT_MAGIC) != MAGIC || b[AT_VERSION] != VERSION)
+	if (rx->len != CONTROL_LEN || vf_load_be32(b + AT_MAGIC) != MAGIC ||
+	    b[AT_VERSION] != VERSION)
 		return -EINVAL;
 	qpn = vf_load_be24(b + AT_QPN);
 	if (qpn >> VF_ROCE_SLOT_SHIFT != own_slot || (qpn & 0xff00) != 0)

@@ -2,26 +2,28 @@
 /*
  * The invariant CRC (IBTA A17.3.3), computed and checked.
  *
- * Checking over IPv4: the CRC covers the identification field, which a UDP socket does not show. A CRC is linear, so
- * the CRC of a packet with some ID differs from that of the same packet with ID 0 by
+ * Checking over IPv4: the CRC covers the identification field, which a UDP socket does not show. A
+ * CRC is linear, so the CRC of a packet with some ID differs from that of the same packet with ID 0
+ * by
  *
  *     D = (ID's two bytes, first in bits 0 to 7) * x^(8n)   modulo the CRC's polynomial
  *
- * where n is the number of bytes from the ID to the end of what is covered. So D * x^(-8n) is the ID when the packet
- * is right: its upper 16 bits are then zero, which is the check that remains. The powers x^(-8n) come from two small
- * tables (n = 64 * block + byte); both are what icrc_test.c computes anew, bit by bit.
+ * where n is the number of bytes from the ID to the end of what is covered. So D * x^(-8n) is the
+ * ID when the packet is right: its upper 16 bits are then zero, which is the check that remains.
+ * The powers x^(-8n) come from two small tables (n = 64 * block + byte); both are what icrc_test.c
+ * computes anew, bit by bit.
  */
 #include "roce/icrc.h"
 
 #include "base/crc32.h"
 
-#define POLYNOMIAL 0xedb88320u
+#define POLYNOMIAL   0xedb88320u
 #define UDP_PROTOCOL 17
-#define PSEUDO_MAX (8 + 40 + 8 + 12)
+#define PSEUDO_MAX   (8 + 40 + 8 + 12)
 /* Bytes that the CRC covers from the IPv4 ID to the end of the UDP header. */
 #define FROM_ID_TO_BTH (16 + 8)
-#define BTH_LEN 12u
-#define ICRC_LEN 4u
+#define BTH_LEN	       12u
+#define ICRC_LEN       4u
 
 static const uint32_t undo_bytes[64] = {
 	0x80000000, 0x6567cb95, 0xd7125358, 0x1f81b6e1, 0x5b358fd3, 0xeb21cebf, 0x2ff880c5,
@@ -57,7 +59,7 @@ static const uint32_t undo_blocks[128] = {
 	0x9148c0ed, 0x061afea1,
 };
 
-#define BLOCK VF_ARRAY_SIZE(undo_bytes)
+#define BLOCK	 VF_ARRAY_SIZE(undo_bytes)
 #define UNDO_MAX (BLOCK * VF_ARRAY_SIZE(undo_blocks) - 1)
 
 static uint8_t *put_ipv4(uint8_t *p, const struct vf_icrc_ip *ip)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What Linux's rxe sent (tests/golden/vectors): the ICRC of each packet is accepted without knowing the IPv4 ID, and is
- * what we would send with the ID known; damage is noticed.
+ * What Linux's rxe sent (tests/golden/vectors): the ICRC of each packet is accepted without knowing
+ * the IPv4 ID, and is what we would send with the ID known; damage is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

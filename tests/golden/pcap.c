@@ -57,13 +57,15 @@ static int read_all(FILE *in, struct golden_file *out)
 	static uint8_t frame[65536];
 	uint8_t head[24];
 
-	if (fread(head, 1, 24, in) != 24 || vf_load_le32(head) != 0xa1b2c3d4 || vf_load_le32(head + 20) != 1)
+	if (fread(head, 1, 24, in) != 24 || vf_load_le32(head) != 0xa1b2c3d4 ||
+	    vf_load_le32(head + 20) != 1)
 		return -1;
 	while (fread(head, 1, 16, in) == 16) {
 		uint32_t len = vf_load_le32(head + 8);
 		struct golden_packet *p = &out->packets[out->count];
 
-		if (len > sizeof(frame) || fread(frame, 1, len, in) != len || out->count == GOLDEN_PACKETS_MAX)
+		if (len > sizeof(frame) || fread(frame, 1, len, in) != len ||
+		    out->count == GOLDEN_PACKETS_MAX)
 			return -1;
 		memset(p, 0, sizeof(*p));
 		p->time_us = (uint64_t)vf_load_le32(head) * 1000000 + vf_load_le32(head + 4);

@@ -2,8 +2,9 @@
 #ifndef VF_TESTS_SIM_CHOICES_H
 #define VF_TESTS_SIM_CHOICES_H
 /*
- * Walks every sequence of choices, like an odometer: run the test, let it ask choices_pick wherever something may go either
- * way, call choices_next, and run it again until that says false. No randomness, nothing left out.
+ * Walks every sequence of choices, like an odometer: run the test, let it ask choices_pick wherever
+ * something may go either way, call choices_next, and run it again until that says false. No
+ * randomness, nothing left out.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,9 +4,10 @@
  *
  *   exhaustive [--depth N] [--op NAME] [--pattern DIGITS]
  *
- * 0 delivers, 1 drops, 2 duplicates, 3 delays by more than the ACK time-out, so that old packets meet new ones. Each run
- * must complete the operations in order, with the memory of both sides exactly as it should be and the oracle content;
- * the run without faults sends exactly the packets that the operation needs. Output is TAP.
+ * 0 delivers, 1 drops, 2 duplicates, 3 delays by more than the ACK time-out, so that old packets
+ * meet new ones. Each run must complete the operations in order, with the memory of both sides
+ * exactly as it should be and the oracle content; the run without faults sends exactly the packets
+ * that the operation needs. Output is TAP.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -17,11 +18,11 @@
 #include "host.h"
 #include "oracle.h"
 
-#define MTU 256
-#define SLOT 2048 /* bytes of memory for each message */
+#define MTU	 256
+#define SLOT	 2048 /* bytes of memory for each message */
 #define MSGS_MAX 3
-#define GUARD 16
-#define START 1000 /* what atomics start from */
+#define GUARD	 16
+#define START	 1000 /* what atomics start from */
 
 struct message {
 	enum vf_roce_wr_opcode opcode;
@@ -39,7 +40,12 @@ struct op {
 
 static const struct op ops[] = {
 	{"send", VF_ROCE_RC, 1, {{VF_ROCE_WR_SEND, 600}}, 4, false},
-	{"send_only_twice", VF_ROCE_RC, 2, {{VF_ROCE_WR_SEND, 256}, {VF_ROCE_WR_SEND, 3}}, 3, false},
+	{"send_only_twice",
+	 VF_ROCE_RC,
+	 2,
+	 {{VF_ROCE_WR_SEND, 256}, {VF_ROCE_WR_SEND, 3}},
+	 3,
+	 false},
 	{"send_zero", VF_ROCE_RC, 1, {{VF_ROCE_WR_SEND, 0}}, 2, false},
 	{"send_imm", VF_ROCE_RC, 1, {{VF_ROCE_WR_SEND_WITH_IMM, 513}}, 4, false},
 	{"send_inv", VF_ROCE_RC, 1, {{VF_ROCE_WR_SEND_WITH_INV, 300}}, 3, false},
@@ -55,7 +61,12 @@ static const struct op ops[] = {
 	 false},
 	{"read", VF_ROCE_RC, 1, {{VF_ROCE_WR_RDMA_READ, 700}}, 4, false},
 	{"read_zero", VF_ROCE_RC, 1, {{VF_ROCE_WR_RDMA_READ, 0}}, 2, false},
-	{"reads", VF_ROCE_RC, 2, {{VF_ROCE_WR_RDMA_READ, 500}, {VF_ROCE_WR_RDMA_READ, 100}}, 5, false},
+	{"reads",
+	 VF_ROCE_RC,
+	 2,
+	 {{VF_ROCE_WR_RDMA_READ, 500}, {VF_ROCE_WR_RDMA_READ, 100}},
+	 5,
+	 false},
 	{"read_between_writes",
 	 VF_ROCE_RC,
 	 3,
@@ -83,14 +94,24 @@ static const struct op ops[] = {
 	 {{VF_ROCE_WR_ATOMIC_FETCH_AND_ADD, 8}, {VF_ROCE_WR_SEND, 300}},
 	 0,
 	 false},
-	{"uc_send", VF_ROCE_UC, 2, {{VF_ROCE_WR_SEND, 600}, {VF_ROCE_WR_SEND_WITH_IMM, 300}}, 5, false},
+	{"uc_send",
+	 VF_ROCE_UC,
+	 2,
+	 {{VF_ROCE_WR_SEND, 600}, {VF_ROCE_WR_SEND_WITH_IMM, 300}},
+	 5,
+	 false},
 	{"uc_write",
 	 VF_ROCE_UC,
 	 2,
 	 {{VF_ROCE_WR_RDMA_WRITE_WITH_IMM, 600}, {VF_ROCE_WR_RDMA_WRITE_WITH_IMM, 20}},
 	 4,
 	 false},
-	{"ud_send", VF_ROCE_UD, 3, {{VF_ROCE_WR_SEND, 200}, {VF_ROCE_WR_SEND_WITH_IMM, 9}, {VF_ROCE_WR_SEND, 0}}, 3, false},
+	{"ud_send",
+	 VF_ROCE_UD,
+	 3,
+	 {{VF_ROCE_WR_SEND, 200}, {VF_ROCE_WR_SEND_WITH_IMM, 9}, {VF_ROCE_WR_SEND, 0}},
+	 3,
+	 false},
 };
 
 struct run {
@@ -107,7 +128,10 @@ struct run {
 	uint8_t seen[MSGS_MAX]; /* UC, UD: message was received */
 };
 
-static uint8_t pattern(unsigned side, uint32_t i) { return (uint8_t)(i * 7 + (i >> 8) * 13 + side * 101 + 1); }
+static uint8_t pattern(unsigned side, uint32_t i)
+{
+	return (uint8_t)(i * 7 + (i >> 8) * 13 + side * 101 + 1);
+}
 
 static void decide(void *arg, struct sim *s, const struct sim_packet *p, struct sim_fate *out)
 {
@@ -144,22 +168,25 @@ static bool is_atomic(enum vf_roce_wr_opcode o)
 
 static bool takes_receive(enum vf_roce_wr_opcode o)
 {
-	return o == VF_ROCE_WR_SEND || o == VF_ROCE_WR_SEND_WITH_IMM || o == VF_ROCE_WR_SEND_WITH_INV ||
-	       o == VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
+	return o == VF_ROCE_WR_SEND || o == VF_ROCE_WR_SEND_WITH_IMM ||
+	       o == VF_ROCE_WR_SEND_WITH_INV || o == VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
 }
 
-/* Message i: local bytes at i * SLOT, remote ones at i * SLOT + 8; atomics share one place at the end. */
+/* Message i: local bytes at i * SLOT, remote ones at i * SLOT + 8; atomics share one place at the
+ * end. */
 static void post_message(struct run *r, unsigned i)
 {
 	const struct message *m = &r->op->msgs[i];
 	struct vf_roce_path path = host_path(&r->a, &r->b);
-	struct vf_roce_sge sge[2] = {{r->ma->addr + i * SLOT, m->len / 2, r->ma->key},
-				     {r->ma->addr + i * SLOT + m->len / 2, m->len - m->len / 2, r->ma->key}};
+	struct vf_roce_sge sge[2] = {
+		{r->ma->addr + i * SLOT, m->len / 2, r->ma->key},
+		{r->ma->addr + i * SLOT + m->len / 2, m->len - m->len / 2, r->ma->key}};
 	struct vf_roce_send_wr wr = {
 		.wr_id = i,
 		.opcode = m->opcode,
 		.flags = VF_ROCE_SEND_SIGNALED,
-		.imm_or_rkey = m->opcode == VF_ROCE_WR_SEND_WITH_INV ? r->window->key : 0x12340000 + i,
+		.imm_or_rkey =
+			m->opcode == VF_ROCE_WR_SEND_WITH_INV ? r->window->key : 0x12340000 + i,
 		.remote_addr = r->mb->addr + i * SLOT + 8,
 		.rkey = r->mb->key,
 		.sge_count = 2,
@@ -247,7 +274,8 @@ static void check_receive(struct run *r, const struct vf_roce_cqe *c)
 	SIM_CHECK(r->sim, i < r->op->count && (!r->seen[i] || r->repeats));
 	r->seen[i] = 1 + (uint8_t)c->wr_id;
 	m = &r->op->msgs[i];
-	has_imm = m->opcode == VF_ROCE_WR_SEND_WITH_IMM || m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
+	has_imm = m->opcode == VF_ROCE_WR_SEND_WITH_IMM ||
+		  m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
 	is_inv = m->opcode == VF_ROCE_WR_SEND_WITH_INV;
 	SIM_CHECK(r->sim, c->byte_len == m->len + (r->op->type == VF_ROCE_UD ? 40 : 0));
 	SIM_CHECK(r->sim, has_imm == ((c->wc_flags & VF_ROCE_WC_WITH_IMM) != 0));
@@ -256,9 +284,9 @@ static void check_receive(struct run *r, const struct vf_roce_cqe *c)
 		SIM_CHECK(r->sim, c->imm_or_rkey == 0x12340000 + i);
 	if (is_inv)
 		SIM_CHECK(r->sim, !r->window->is_valid && c->imm_or_rkey == r->window->key);
-	SIM_CHECK(r->sim, c->opcode == (m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM ?
-						VF_ROCE_WC_RECV_RDMA_WITH_IMM :
-						VF_ROCE_WC_RECV));
+	SIM_CHECK(r->sim, c->opcode == (m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM
+						? VF_ROCE_WC_RECV_RDMA_WITH_IMM
+						: VF_ROCE_WC_RECV));
 }
 
 /* The memory of b as it should be, and of a: computed anew, from which messages came. */
@@ -273,7 +301,8 @@ static void expect_memory(const struct run *r, uint8_t *a, uint8_t *b)
 
 		if (m->opcode == VF_ROCE_WR_RDMA_READ)
 			memcpy(local, remote, m->len);
-		else if (m->opcode == VF_ROCE_WR_RDMA_WRITE || m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM)
+		else if (m->opcode == VF_ROCE_WR_RDMA_WRITE ||
+			 m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM)
 			memcpy(remote, local, m->len);
 		if (is_atomic(m->opcode)) {
 			original = value;
@@ -282,11 +311,13 @@ static void expect_memory(const struct run *r, uint8_t *a, uint8_t *b)
 				value += i + 1;
 			else if (value == START)
 				value = 5000 + i;
-		} else if (takes_receive(m->opcode) && m->opcode != VF_ROCE_WR_RDMA_WRITE_WITH_IMM) {
+		} else if (takes_receive(m->opcode) &&
+			   m->opcode != VF_ROCE_WR_RDMA_WRITE_WITH_IMM) {
 			/* RC: receives are used in the order of the messages that take one. */
 			for (unsigned k = 0; r->op->type == VF_ROCE_RC && k < i; k++)
 				slot -= !takes_receive(r->op->msgs[k].opcode);
-			memcpy(b + slot * SLOT + (r->op->type == VF_ROCE_UD ? 40 : 0), local, m->len);
+			memcpy(b + slot * SLOT + (r->op->type == VF_ROCE_UD ? 40 : 0), local,
+			       m->len);
 		}
 	}
 	memcpy(b + MSGS_MAX * SLOT, &value, 8);
@@ -305,10 +336,12 @@ static void check_memory(struct run *r)
 	expect_memory(r, a, b);
 	for (uint32_t i = 0; i < len; i++)
 		if (r->ma->mem[i] != a[i])
-			sim_fail(r->sim, "byte %u of the asking side is %#x, not %#x", i, r->ma->mem[i], a[i]);
+			sim_fail(r->sim, "byte %u of the asking side is %#x, not %#x", i,
+				 r->ma->mem[i], a[i]);
 	for (uint32_t i = 0; i < len; i++)
 		if (r->mb->mem[i] != b[i])
-			sim_fail(r->sim, "byte %u of the answering side is %#x, not %#x", i, r->mb->mem[i], b[i]);
+			sim_fail(r->sim, "byte %u of the answering side is %#x, not %#x", i,
+				 r->mb->mem[i], b[i]);
 	free(a);
 }
 
@@ -319,9 +352,10 @@ static void check_unreliable(struct run *r)
 
 	for (unsigned i = 0; i < r->op->count; i++) {
 		const struct message *m = &r->op->msgs[i];
-		const uint8_t *at = m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM ?
-					    r->mb->mem + i * SLOT + 8 :
-					    r->mb->mem + (r->seen[i] - 1) * SLOT + (r->op->type == VF_ROCE_UD ? 40 : 0);
+		const uint8_t *at = m->opcode == VF_ROCE_WR_RDMA_WRITE_WITH_IMM
+					    ? r->mb->mem + i * SLOT + 8
+					    : r->mb->mem + (r->seen[i] - 1) * SLOT +
+						      (r->op->type == VF_ROCE_UD ? 40 : 0);
 
 		if (!r->seen[i])
 			continue;
@@ -336,7 +370,8 @@ static bool is_rnr_seen(void *arg)
 {
 	struct run *r = arg;
 
-	return r->a.counters.value[VF_CNT_RNR_NAK_RCVD] > 0 || r->b.counters.value[VF_CNT_RNR_NAK_SENT] > 0;
+	return r->a.counters.value[VF_CNT_RNR_NAK_RCVD] > 0 ||
+	       r->b.counters.value[VF_CNT_RNR_NAK_SENT] > 0;
 }
 
 static void run_world(struct run *r)
@@ -361,8 +396,9 @@ static void check_sends(struct run *r, bool *has_failed)
 		if (c->status == VF_ROCE_WC_SUCCESS && !*has_failed)
 			continue;
 		/* Only who lost every try may have given up: the first and seven more. */
-		SIM_CHECK(r->sim, *has_failed ? c->status == VF_ROCE_WC_WR_FLUSH_ERR :
-						c->status == VF_ROCE_WC_RETRY_EXC_ERR && r->faults >= 8);
+		SIM_CHECK(r->sim,
+			  *has_failed ? c->status == VF_ROCE_WC_WR_FLUSH_ERR
+				      : c->status == VF_ROCE_WC_RETRY_EXC_ERR && r->faults >= 8);
 		*has_failed = true;
 	}
 	SIM_CHECK(r->sim, done == r->op->count);
@@ -373,8 +409,8 @@ static void say_replay(const struct run *r)
 	char digits[CHOICES_MAX + 1], replay[128];
 
 	choices_text(r->choices, digits, sizeof(digits));
-	snprintf(replay, sizeof(replay), "exhaustive --depth %u --op %s --pattern %s", r->depth, r->op->name,
-		 *digits ? digits : "0");
+	snprintf(replay, sizeof(replay), "exhaustive --depth %u --op %s --pattern %s", r->depth,
+		 r->op->name, *digits ? digits : "0");
 	sim_set_replay(r->sim, replay);
 }
 
@@ -404,7 +440,8 @@ static void run_one(struct run *r)
 		check_memory(r);
 	}
 	if (r->faults == 0 && r->op->packets)
-		SIM_CHECK(r->sim, sim_injected(r->sim, 0)->sent + sim_injected(r->sim, 1)->sent == r->op->packets);
+		SIM_CHECK(r->sim, sim_injected(r->sim, 0)->sent + sim_injected(r->sim, 1)->sent ==
+					  r->op->packets);
 	host_qp_destroy(&r->qa);
 	host_qp_destroy(&r->qb);
 	host_destroy(&r->a);

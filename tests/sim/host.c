@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The engine's host in the simulator: callbacks for memory and completions, and a node that moves packets. */
+/* The engine's host in the simulator: callbacks for memory and completions, and a node that moves
+ * packets. */
 #include "host.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "roce/flow.h"
 #include "roce/icrc.h"
 
-#define BTH_LEN 12u
+#define BTH_LEN	 12u
 #define ICRC_LEN 4u
 #define UDP_PORT 4791
 
@@ -100,8 +101,8 @@ static int mem_read(void *host, const struct iovec *iov, int count, void *to, si
 	return 0;
 }
 
-static int mem_atomic(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add, uint64_t swap,
-		      uint64_t *original)
+static int mem_atomic(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add,
+		      uint64_t swap, uint64_t *original)
 {
 	uint64_t v;
 
@@ -262,10 +263,12 @@ static bool put_packet(struct host *h, const struct vf_roce_tx *tx, struct sim_p
 	struct vf_icrc_ip ip;
 	uint32_t at = tx->header_len, crc;
 
-	*p = (struct sim_packet){.from = (uint8_t)h->node, .traffic_class = tx->path->traffic_class};
+	*p = (struct sim_packet){.from = (uint8_t)h->node,
+				 .traffic_class = tx->path->traffic_class};
 	memcpy(p->sgid, tx->path->sgid, 16);
 	memcpy(p->dgid, tx->path->dgid, 16);
-	SIM_CHECK(h->sim, tx->header_len + tx->payload_len + tx->pad_len + ICRC_LEN <= SIM_PACKET_MAX);
+	SIM_CHECK(h->sim,
+		  tx->header_len + tx->payload_len + tx->pad_len + ICRC_LEN <= SIM_PACKET_MAX);
 	memcpy(p->data, tx->headers, tx->header_len);
 	for (int i = 0; i < tx->iov_count; i++) {
 		SIM_CHECK(h->sim, at + tx->iov[i].iov_len <= tx->header_len + tx->payload_len);
@@ -361,7 +364,8 @@ struct host_mr *host_reg(struct host *h, uint64_t len, unsigned access)
 	SIM_CHECK(h->sim, h->mr_count < HOST_MRS_MAX);
 	*mr = (struct host_mr){
 		.key = h->mr_count << 8 | 0x11,
-		.addr = UINT64_C(0x7000000000) + ((uint64_t)h->node << 32) + h->mr_count * UINT64_C(0x10000000),
+		.addr = UINT64_C(0x7000000000) + ((uint64_t)h->node << 32) +
+			h->mr_count * UINT64_C(0x10000000),
 		.mem = calloc(1, len ? len : 1),
 		.len = len,
 		.access = access,
@@ -422,13 +426,15 @@ void host_qp_create(struct host *h, struct host_qp *q, const struct host_qp_opti
 
 	*q = (struct host_qp){.host = h};
 	SIM_CHECK(h->sim, vf_roce_qp_create(h->roce, &cfg, &q->qp) == 0);
-	SIM_CHECK(h->sim, vf_roce_qp_modify(q->qp, sim_now(h->sim), &attr,
-					    VF_ROCE_ATTR_STATE | (opt->type == VF_ROCE_UD ?
-									  VF_ROCE_ATTR_QKEY :
-									  VF_ROCE_ATTR_ACCESS)) == 0);
+	SIM_CHECK(h->sim,
+		  vf_roce_qp_modify(q->qp, sim_now(h->sim), &attr,
+				    VF_ROCE_ATTR_STATE |
+					    (opt->type == VF_ROCE_UD ? VF_ROCE_ATTR_QKEY
+								     : VF_ROCE_ATTR_ACCESS)) == 0);
 }
 
-void host_qp_connect(struct host_qp *q, const struct host_qp *peer, const struct host_qp_options *opt)
+void host_qp_connect(struct host_qp *q, const struct host_qp *peer,
+		     const struct host_qp_options *opt)
 {
 	unsigned rtr = VF_ROCE_ATTR_STATE, rts = VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_SQ_PSN;
 	struct vf_roce_qp_attr attr = {
@@ -448,7 +454,8 @@ void host_qp_connect(struct host_qp *q, const struct host_qp *peer, const struct
 	if (opt->type != VF_ROCE_UD) {
 		attr.path = host_path(q->host, peer->host);
 		attr.dest_qpn = vf_roce_qp_qpn(peer->qp);
-		rtr |= VF_ROCE_ATTR_PATH | VF_ROCE_ATTR_MTU | VF_ROCE_ATTR_DEST_QPN | VF_ROCE_ATTR_RQ_PSN;
+		rtr |= VF_ROCE_ATTR_PATH | VF_ROCE_ATTR_MTU | VF_ROCE_ATTR_DEST_QPN |
+		       VF_ROCE_ATTR_RQ_PSN;
 	}
 	if (opt->type == VF_ROCE_RC) {
 		rtr |= VF_ROCE_ATTR_MAX_DEST_RD_ATOMIC | VF_ROCE_ATTR_MIN_RNR_TIMER;

@@ -2,13 +2,14 @@
 #ifndef VF_TESTS_SIM_HOST_H
 #define VF_TESTS_SIM_HOST_H
 /*
- * A host of the engine for the simulator: memory regions and windows, completion queues that are lists, and the ICRC. Its regions'
- * addresses are not those of the memory behind them, and what it maps comes in two pieces, so that both are met.
+ * A host of the engine for the simulator: memory regions and windows, completion queues that are
+ * lists, and the ICRC. Its regions' addresses are not those of the memory behind them, and what it
+ * maps comes in two pieces, so that both are met.
  */
 #include "roce/roce.h"
 #include "sim.h"
 
-#define HOST_MRS_MAX 256
+#define HOST_MRS_MAX  256
 #define HOST_TX_BATCH 16
 
 struct host;
@@ -89,7 +90,8 @@ struct host_qp_options {
 struct host_qp_options host_qp_defaults(enum vf_roce_type type);
 void host_qp_create(struct host *h, struct host_qp *q, const struct host_qp_options *opt);
 /** RC, UC: to RTS, towards @peer (created already). UD: to RTS. */
-void host_qp_connect(struct host_qp *q, const struct host_qp *peer, const struct host_qp_options *opt);
+void host_qp_connect(struct host_qp *q, const struct host_qp *peer,
+		     const struct host_qp_options *opt);
 void host_qp_destroy(struct host_qp *q);
 struct vf_roce_path host_path(const struct host *from, const struct host *to);
 

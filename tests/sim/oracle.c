@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The observer of RC connections: IBTA 9.2 (headers), 9.7.3 (requester), 9.7.5 (responder), seen from the wire alone. */
+/* The observer of RC connections: IBTA 9.2 (headers), 9.7.3 (requester), 9.7.5 (responder), seen
+ * from the wire alone. */
 #include "oracle.h"
 
 #include "roce/roce.h"
@@ -10,21 +11,22 @@ struct seen {
 	uint8_t opcode;
 	enum kind kind;
 	uint32_t qpn, psn, payload, syndrome, dma_len;
-	bool has_next, has_previous; /* other packets of the same message must follow, came before */
+	bool has_next,
+		has_previous; /* other packets of the same message must follow, came before */
 };
 
 /* Length of the extension headers after the BTH of an RC packet; -1 for what RC does not have. */
 static int extension_len(uint8_t opcode)
 {
-	static const int8_t len[] = {
-		/* SEND first, middle, last, last imm, only, only imm */
-		0, 0, 0, 4, 0, 4,
-		/* WRITE the same */
-		16, 0, 0, 4, 16, 20,
-		/* READ request; response first, middle, last, only; ACK; ATOMIC ACK; CMP_SWAP; FETCH_ADD */
-		16, 4, 0, 4, 4, 4, 12, 28, 28,
-		/* reserved; SEND last with invalidate, only with invalidate */
-		-1, 4, 4};
+	static const int8_t len[] = {/* SEND first, middle, last, last imm, only, only imm */
+				     0, 0, 0, 4, 0, 4,
+				     /* WRITE the same */
+				     16, 0, 0, 4, 16, 20,
+				     /* READ request; response first, middle, last, only; ACK;
+					ATOMIC ACK; CMP_SWAP; FETCH_ADD */
+				     16, 4, 0, 4, 4, 4, 12, 28, 28,
+				     /* reserved; SEND last with invalidate, only with invalidate */
+				     -1, 4, 4};
 
 	return opcode < sizeof(len) ? len[opcode] : -1;
 }
@@ -49,7 +51,7 @@ static bool in_set(uint8_t opcode, const char *set)
 }
 
 /* Opcodes plus one: FIRST and MIDDLE; MIDDLE and LAST of sends, writes, read responses. */
-#define HAS_NEXT "\x01\x02\x07\x08\x0e\x0f"
+#define HAS_NEXT     "\x01\x02\x07\x08\x0e\x0f"
 #define HAS_PREVIOUS "\x02\x03\x04\x08\x09\x0a\x0f\x10\x17"
 
 static void check_fields(struct sim *s, const struct sim_packet *p, int extension)
@@ -57,8 +59,8 @@ static void check_fields(struct sim *s, const struct sim_packet *p, int extensio
 	const uint8_t *b = p->data;
 	uint32_t pad = (uint32_t)b[1] >> 4 & 3;
 
-	SIM_CHECK(s, (b[1] & 0x0f) == 0);		    /* version */
-	SIM_CHECK(s, vf_load_be16(b + 2) == 0xffff);	    /* P_Key */
+	SIM_CHECK(s, (b[1] & 0x0f) == 0);			/* version */
+	SIM_CHECK(s, vf_load_be16(b + 2) == 0xffff);		/* P_Key */
 	SIM_CHECK(s, (b[4] & 0x3f) == 0 && (b[8] & 0x7f) == 0); /* reserved */
 	SIM_CHECK(s, p->len % 4 == 0);
 	SIM_CHECK(s, p->len >= 12 + (uint32_t)extension + pad + 4);
@@ -119,14 +121,16 @@ static uint32_t packets_of(const struct oracle_lane *l, const struct seen *x)
 	return (x->dma_len + l->mtu - 1) / l->mtu;
 }
 
-static void request_sent(struct sim *s, struct oracle *o, struct oracle_lane *l, const struct seen *x)
+static void request_sent(struct sim *s, struct oracle *o, struct oracle_lane *l,
+			 const struct seen *x)
 {
 	uint64_t at = position(l, x->psn, l->sent_end), end = at + packets_of(l, x);
 
 	if (at == UINT64_MAX || at > l->sent_end)
 		sim_fail(s, "PSN %#x leaves a gap after what was sent", x->psn);
 	if (at < l->acked_end)
-		sim_fail(s, "PSN %#x was acknowledged and is sent again (op %#x)", x->psn, x->opcode);
+		sim_fail(s, "PSN %#x was acknowledged and is sent again (op %#x)", x->psn,
+			 x->opcode);
 	if (o->window && at - l->acked_end >= o->window)
 		sim_fail(s, "PSN %#x is %llu packets ahead of the acknowledged", x->psn,
 			 (unsigned long long)(at - l->acked_end));
@@ -206,7 +210,8 @@ static void ack_arrived(struct oracle_lane *l, const struct seen *x)
 	acknowledge(l, (x->syndrome & 0xe0) == 0 ? at + 1 : at);
 }
 
-static void request(struct sim *s, struct oracle *o, struct oracle_lane *l, const struct seen *x, bool is_arrival)
+static void request(struct sim *s, struct oracle *o, struct oracle_lane *l, const struct seen *x,
+		    bool is_arrival)
 {
 	check_payload(s, l, x);
 	if (is_arrival)
@@ -226,10 +231,7 @@ static void answer(struct sim *s, struct oracle_lane *l, const struct seen *x, b
 		response_arrived(l, x);
 }
 
-void oracle_add(struct oracle *o, const struct oracle_lane *lane)
-{
-	o->lanes[o->count++] = *lane;
-}
+void oracle_add(struct oracle *o, const struct oracle_lane *lane) { o->lanes[o->count++] = *lane; }
 
 void oracle_watch(void *arg, struct sim *s, const struct sim_packet *p, bool is_arrival)
 {

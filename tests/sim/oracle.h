@@ -18,9 +18,10 @@ struct oracle_read {
 	uint64_t first, end, next; /* next response wanted */
 };
 
-/* Requests of one side of a connection and the answers to them. Positions count from the first PSN, without wrapping. */
+/* Requests of one side of a connection and the answers to them. Positions count from the first PSN,
+ * without wrapping. */
 struct oracle_lane {
-	unsigned from, to;	   /* nodes */
+	unsigned from, to; /* nodes */
 	uint32_t requester_qpn, responder_qpn;
 	uint32_t psn; /* of position 0 */
 	uint32_t mtu;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The world of the simulator: a heap of packets in flight, the nodes' receive buffers and deadlines, and the clock that
- * jumps to whatever comes first. Ties are broken by order of sending and by node number, so a run is a function of its seed.
+ * The world of the simulator: a heap of packets in flight, the nodes' receive buffers and
+ * deadlines, and the clock that jumps to whatever comes first. Ties are broken by order of sending
+ * and by node number, so a run is a function of its seed.
  */
 #include "sim.h"
 
@@ -11,8 +12,8 @@
 #include <string.h>
 
 #define ADDRESSES_MAX 32
-#define SPINS_MAX 10000 /* runs of one node without time passing */
-#define BATCH 64
+#define SPINS_MAX     10000 /* runs of one node without time passing */
+#define BATCH	      64
 
 struct address {
 	uint8_t gid[16];
@@ -256,7 +257,8 @@ static void launch(struct sim *s, const struct sim_packet *p, const struct sim_f
 		copy->order = s->order++;
 		copy->at = s->now + s->opt.link_ns + (i == 0 ? fate->delay_ns : 0);
 		if (fate->flip_bit && i == 0) {
-			copy->data[(fate->flip_bit - 1) / 8] ^= (uint8_t)(1 << (fate->flip_bit - 1) % 8);
+			copy->data[(fate->flip_bit - 1) / 8] ^=
+				(uint8_t)(1 << (fate->flip_bit - 1) % 8);
 			copy->is_damaged = true;
 			in->damaged++;
 		}
@@ -266,10 +268,12 @@ static void launch(struct sim *s, const struct sim_packet *p, const struct sim_f
 
 void sim_print(struct sim *s) { s->is_printing = true; }
 
-static void print_packet(const struct sim *s, const struct sim_packet *p, const struct sim_fate *fate)
+static void print_packet(const struct sim *s, const struct sim_packet *p,
+			 const struct sim_fate *fate)
 {
-	printf("# %12.6f %u>%u op %02x qp %06x psn %06x len %u%s", (double)s->now / 1e6, p->from, p->to, p->data[0],
-	       vf_load_be24(p->data + 5), vf_load_be24(p->data + 9), p->len, p->data[8] & 0x80 ? " A" : "");
+	printf("# %12.6f %u>%u op %02x qp %06x psn %06x len %u%s", (double)s->now / 1e6, p->from,
+	       p->to, p->data[0], vf_load_be24(p->data + 5), vf_load_be24(p->data + 9), p->len,
+	       p->data[8] & 0x80 ? " A" : "");
 	if (p->data[0] >= 13 && p->data[0] <= 18 && p->data[0] != 14)
 		printf(" syndrome %02x", p->data[12]);
 	if (p->data[0] == 12)
@@ -358,7 +362,8 @@ static void run_node(struct sim *s, unsigned i)
 	n->spins = n->spin_at == s->now ? n->spins + 1 : 0;
 	n->spin_at = s->now;
 	if (n->spins > SPINS_MAX)
-		sim_fail(s, "node %u spins: it has been run %d times without time passing", i, SPINS_MAX);
+		sim_fail(s, "node %u spins: it has been run %d times without time passing", i,
+			 SPINS_MAX);
 	n->is_kicked = false;
 	if (n->take_at <= s->now)
 		take_all(s, n);

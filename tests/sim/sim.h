@@ -2,9 +2,10 @@
 #ifndef VF_TESTS_SIM_SIM_H
 #define VF_TESTS_SIM_SIM_H
 /*
- * The simulator: nodes of three functions (take packets, when next, run) joined by links, on a virtual clock. What
- * happens to a packet is decided by one function, so that a test may decide by mask, by choice or by seed. Everything
- * that happens is hashed into a trace: two runs are the same when their hashes are.
+ * The simulator: nodes of three functions (take packets, when next, run) joined by links, on a
+ * virtual clock. What happens to a packet is decided by one function, so that a test may decide by
+ * mask, by choice or by seed. Everything that happens is hashed into a trace: two runs are the same
+ * when their hashes are.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/rand.h"
 
-#define SIM_NODES_MAX 8
+#define SIM_NODES_MAX  8
 #define SIM_PACKET_MAX 4400 /* BTH to ICRC */
 
 struct sim;
@@ -33,13 +34,14 @@ struct sim_packet {
 /* What becomes of one packet. */
 struct sim_fate {
 	bool is_lost;
-	uint8_t copies;	     /* besides the first */
-	vf_nsec delay_ns;    /* besides the link's; of the first copy. Others come without it */
-	uint32_t flip_bit;   /* 1 + number of a bit to turn over; 0: none */
+	uint8_t copies;	   /* besides the first */
+	vf_nsec delay_ns;  /* besides the link's; of the first copy. Others come without it */
+	uint32_t flip_bit; /* 1 + number of a bit to turn over; 0: none */
 };
 
 /** Decides about packet @p, which is the (p->order)th of the world. */
-typedef void (*sim_decide_fn)(void *arg, struct sim *s, const struct sim_packet *p, struct sim_fate *out);
+typedef void (*sim_decide_fn)(void *arg, struct sim *s, const struct sim_packet *p,
+			      struct sim_fate *out);
 /** Sees each packet as it is sent (before its fate) and as it arrives. */
 typedef void (*sim_watch_fn)(void *arg, struct sim *s, const struct sim_packet *p, bool is_arrival);
 
@@ -56,9 +58,9 @@ struct sim_injected {
 
 struct sim_options {
 	uint64_t seed;
-	vf_nsec link_ns;	/* how long a packet travels */
-	vf_nsec wake_ns;	/* from a packet's arrival to the node's taking it */
-	uint32_t buffer_cost;	/* receive buffer of a node, as vf_flow_cost counts; 0: no end */
+	vf_nsec link_ns;      /* how long a packet travels */
+	vf_nsec wake_ns;      /* from a packet's arrival to the node's taking it */
+	uint32_t buffer_cost; /* receive buffer of a node, as vf_flow_cost counts; 0: no end */
 	/* Used when no decide function is given: parts of a million. */
 	uint32_t loss_ppm, duplicate_ppm, reorder_ppm, damage_ppm;
 	vf_nsec reorder_ns; /* delay of those that are to be overtaken */
@@ -73,7 +75,8 @@ unsigned sim_add_node(struct sim *s, const struct sim_node_ops *ops, void *node)
 void sim_set_decide(struct sim *s, sim_decide_fn decide, void *arg);
 void sim_set_watch(struct sim *s, sim_watch_fn watch, void *arg);
 
-/** To be called by nodes: sends to whoever has the address (sim_add_address); unknown addresses swallow. */
+/** To be called by nodes: sends to whoever has the address (sim_add_address); unknown addresses
+ * swallow. */
 void sim_send(struct sim *s, struct sim_packet *p);
 void sim_add_address(struct sim *s, unsigned node, const uint8_t gid[16]);
 /** Multicast: a further copy for each node that joined. */
@@ -82,8 +85,9 @@ void sim_join(struct sim *s, unsigned node, const uint8_t mgid[16]);
 void sim_kick(struct sim *s, unsigned node);
 
 /**
- * Runs until nothing more happens, or until virtual time @until, or until @is_done says so (may be NULL).
- * Returns true when nothing was left to happen or it was done. A world that spins without time passing fails.
+ * Runs until nothing more happens, or until virtual time @until, or until @is_done says so (may be
+ * NULL). Returns true when nothing was left to happen or it was done. A world that spins without
+ * time passing fails.
  */
 bool sim_run(struct sim *s, vf_nsec until, bool (*is_done)(void *arg), void *arg);
 
@@ -97,13 +101,14 @@ void sim_note(struct sim *s, uint64_t v);
 const struct sim_injected *sim_injected(const struct sim *s, unsigned from);
 
 /** Prints what went wrong with the seed and ends the program with failure. */
-void sim_fail(const struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+void sim_fail(const struct sim *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
 /** Line to be printed by sim_fail: how to replay. */
 void sim_set_replay(struct sim *s, const char *line);
-#define SIM_CHECK(s, cond) \
-	do { \
-		if (!(cond)) \
-			sim_fail(s, "%s:%d: %s", __FILE__, __LINE__, #cond); \
+#define SIM_CHECK(s, cond)                                                                         \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			sim_fail(s, "%s:%d: %s", __FILE__, __LINE__, #cond);                       \
 	} while (0)
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random worlds: topology, service types, verbs, sizes, queue depths and faults all follow from one seed.
+ * Random worlds: topology, service types, verbs, sizes, queue depths and faults all follow from one
+ * seed.
  *
  *   swarm [--seed N] [--count N] [--trace] [--messages N]
- *   swarm --seeds FILE            the seeds in the file (of bugs that were fixed), one a line, # starts a comment
- *   swarm --million [--messages N]   one world: N messages (1000000) at 1 % loss, duplication and reordering
+ *   swarm --seeds FILE            the seeds in the file (of bugs that were fixed), one a line, #
+ * starts a comment swarm --million [--messages N]   one world: N messages (1000000) at 1 % loss,
+ * duplication and reordering
  *
- * --packets prints every packet. --trace prints a hash of all that happened: two builds of the same commit print the same. Output is TAP.
+ * --packets prints every packet. --trace prints a hash of all that happened: two builds of the same
+ * commit print the same. Output is TAP.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -43,7 +46,8 @@ static struct traffic_options options_of(uint64_t seed)
 		.wake_ns = VF_USEC + vf_rand_below(&r, 100 * VF_USEC),
 		.reorder_ns = 1 + vf_rand_below(&r, 10 * VF_MSEC),
 	};
-	if (vf_rand_below(&r, 3) == 0) { /* a healthy network: nothing may be lost, with a buffer of the usual size */
+	if (vf_rand_below(&r, 3) ==
+	    0) { /* a healthy network: nothing may be lost, with a buffer of the usual size */
 		o.sim.link_ns %= 200 * VF_USEC; /* far below the ACK time-out of 4 ms */
 		o.sim.buffer_cost = o.is_flow_off ? 0 : 400000 + 24 * 12288 + 65536;
 		return o;
@@ -68,15 +72,16 @@ static struct traffic_options million_options(uint64_t seed, uint64_t messages)
 		.timeout = 10,
 		.len_max = 3000,
 		.is_ipv6 = true,
-		.sim = {
-			.seed = seed,
-			.link_ns = 10 * VF_USEC,
-			.wake_ns = 10 * VF_USEC,
-			.reorder_ns = 100 * VF_USEC,
-			.loss_ppm = 10000,
-			.duplicate_ppm = 10000,
-			.reorder_ppm = 10000,
-		},
+		.sim =
+			{
+				.seed = seed,
+				.link_ns = 10 * VF_USEC,
+				.wake_ns = 10 * VF_USEC,
+				.reorder_ns = 100 * VF_USEC,
+				.loss_ppm = 10000,
+				.duplicate_ppm = 10000,
+				.reorder_ppm = 10000,
+			},
 	};
 
 	return o;
@@ -104,7 +109,8 @@ static uint64_t run_seed(struct sim *s, uint64_t seed, uint64_t messages)
 
 	if (messages)
 		o.messages = messages;
-	snprintf(replay, sizeof(replay), "swarm --seed %" PRIu64 " --messages %" PRIu64, seed, o.messages);
+	snprintf(replay, sizeof(replay), "swarm --seed %" PRIu64 " --messages %" PRIu64, seed,
+		 o.messages);
 	return run(s, &o, replay);
 }
 
@@ -144,7 +150,8 @@ static void run_million(struct sim *s, uint64_t seed, uint64_t messages, bool ha
 	char replay[128];
 	uint64_t trace;
 
-	snprintf(replay, sizeof(replay), "swarm --million --seed %" PRIu64 " --messages %" PRIu64, seed, messages);
+	snprintf(replay, sizeof(replay), "swarm --million --seed %" PRIu64 " --messages %" PRIu64,
+		 seed, messages);
 	trace = run(s, &o, replay);
 	printf("ok 1 - %" PRIu64 " messages at 1 %% loss, duplication and reordering", messages);
 	if (has_trace)
@@ -154,14 +161,11 @@ static void run_million(struct sim *s, uint64_t seed, uint64_t messages, bool ha
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
-						{"count", required_argument, NULL, 'c'},
-						{"seeds", required_argument, NULL, 'f'},
-						{"messages", required_argument, NULL, 'm'},
-						{"trace", no_argument, NULL, 't'},
-						{"packets", no_argument, NULL, 'p'},
-						{"million", no_argument, NULL, 'M'},
-						{0}};
+	static const struct option options[] = {
+		{"seed", required_argument, NULL, 's'},	 {"count", required_argument, NULL, 'c'},
+		{"seeds", required_argument, NULL, 'f'}, {"messages", required_argument, NULL, 'm'},
+		{"trace", no_argument, NULL, 't'},	 {"packets", no_argument, NULL, 'p'},
+		{"million", no_argument, NULL, 'M'},	 {0}};
 	uint64_t seed = 1, count = 1, messages = 0;
 	bool has_trace = false, is_million = false;
 	const char *file = NULL;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random work requests and the model that checks them. Each outstanding message of a lane has memory slots of its own, which are
- * used again only when it is complete, so what must lie there at that moment is known exactly.
+ * Random work requests and the model that checks them. Each outstanding message of a lane has
+ * memory slots of its own, which are used again only when it is complete, so what must lie there at
+ * that moment is known exactly.
  */
 #include "traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define GRH 40u
+#define GRH	   40u
 #define INLINE_MAX 256u
-#define SRQ_DEPTH 64u
+#define SRQ_DEPTH  64u
 
 /* ---- bytes ---- */
 
@@ -25,7 +26,8 @@ static void fill(uint8_t *p, uint32_t len, uint64_t seed)
 		p[i] = byte_of(seed, i);
 }
 
-static void check_bytes(struct lane *l, const uint8_t *p, const struct message *m, const char *where)
+static void check_bytes(struct lane *l, const uint8_t *p, const struct message *m,
+			const char *where)
 {
 	for (uint32_t i = 0; i < m->len; i++)
 		if (p[i] != byte_of(m->seed, i))
@@ -48,10 +50,7 @@ static bool has_imm(enum vf_roce_wr_opcode o)
 	return o == VF_ROCE_WR_SEND_WITH_IMM || o == VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
 }
 
-static bool takes_receive(enum vf_roce_wr_opcode o)
-{
-	return o == VF_ROCE_WR_SEND || has_imm(o);
-}
+static bool takes_receive(enum vf_roce_wr_opcode o) { return o == VF_ROCE_WR_SEND || has_imm(o); }
 
 /* ---- receiving ---- */
 
@@ -75,8 +74,8 @@ static void post_receive(struct lane *l, uint64_t slot)
 }
 
 /*
- * The message that a completion is about. RC: the next one. UC and UD: its immediate says which; they may lose
- * messages, but repeat and exchange them only when the network did so.
+ * The message that a completion is about. RC: the next one. UC and UD: its immediate says which;
+ * they may lose messages, but repeat and exchange them only when the network did so.
  */
 static struct message *find_message(struct lane *l, const struct vf_roce_cqe *c)
 {
@@ -122,10 +121,14 @@ static void check_receive(struct lane *l, const struct vf_roce_cqe *c)
 static enum vf_roce_wr_opcode pick_opcode(struct lane *l)
 {
 	static const enum vf_roce_wr_opcode rc[] = {
-		VF_ROCE_WR_SEND,	     VF_ROCE_WR_SEND_WITH_IMM,
-		VF_ROCE_WR_RDMA_WRITE,	     VF_ROCE_WR_RDMA_WRITE_WITH_IMM,
-		VF_ROCE_WR_RDMA_READ,	     VF_ROCE_WR_RDMA_READ,
-		VF_ROCE_WR_ATOMIC_CMP_AND_SWP, VF_ROCE_WR_ATOMIC_FETCH_AND_ADD,
+		VF_ROCE_WR_SEND,
+		VF_ROCE_WR_SEND_WITH_IMM,
+		VF_ROCE_WR_RDMA_WRITE,
+		VF_ROCE_WR_RDMA_WRITE_WITH_IMM,
+		VF_ROCE_WR_RDMA_READ,
+		VF_ROCE_WR_RDMA_READ,
+		VF_ROCE_WR_ATOMIC_CMP_AND_SWP,
+		VF_ROCE_WR_ATOMIC_FETCH_AND_ADD,
 	};
 	struct vf_rand *r = &l->traffic->rand;
 
@@ -146,7 +149,8 @@ static uint32_t pick_len(struct lane *l)
 	case 0:
 		return 0;
 	case 1: /* whole packets, and one byte beside */
-		len = (uint32_t)(vf_rand_below(r, 3) + 1) * o->mtu_bytes + (uint32_t)vf_rand_below(r, 3) - 1;
+		len = (uint32_t)(vf_rand_below(r, 3) + 1) * o->mtu_bytes +
+		      (uint32_t)vf_rand_below(r, 3) - 1;
 		return len < max ? len : max;
 	case 2:
 	case 3:
@@ -159,15 +163,19 @@ static uint32_t pick_len(struct lane *l)
 static struct message pick_message(struct lane *l)
 {
 	struct vf_rand *r = &l->traffic->rand;
-	struct message m = {.opcode = pick_opcode(l), .imm = (uint32_t)l->sends, .seed = vf_rand_next(r) >> 16};
+	struct message m = {
+		.opcode = pick_opcode(l), .imm = (uint32_t)l->sends, .seed = vf_rand_next(r) >> 16};
 
 	m.len = is_atomic(m.opcode) ? 8 : pick_len(l);
 	if (m.opcode == VF_ROCE_WR_RDMA_READ)
-		m.seed = (uint64_t)(l - l->traffic->lanes); /* what the constant region is filled with */
+		m.seed =
+			(uint64_t)(l -
+				   l->traffic->lanes); /* what the constant region is filled with */
 	return m;
 }
 
-static unsigned split(struct lane *l, uint64_t addr, uint32_t len, uint32_t key, struct vf_roce_sge *sge)
+static unsigned split(struct lane *l, uint64_t addr, uint32_t len, uint32_t key,
+		      struct vf_roce_sge *sge)
 {
 	struct vf_rand *r = &l->traffic->rand;
 	unsigned count = 1 + (unsigned)vf_rand_below(r, 3);
@@ -242,7 +250,8 @@ static void post_one(struct lane *l)
 	struct vf_roce_send_wr wr;
 
 	*m = pick_message(l);
-	wr = (struct vf_roce_send_wr){.wr_id = l->posted, .opcode = m->opcode, .imm_or_rkey = m->imm, .sge = sge};
+	wr = (struct vf_roce_send_wr){
+		.wr_id = l->posted, .opcode = m->opcode, .imm_or_rkey = m->imm, .sge = sge};
 	wr.flags = pick_flags(l, m);
 	set_target(l, m, slot, &wr);
 	if (m->opcode == VF_ROCE_WR_RDMA_READ || is_atomic(m->opcode))
@@ -269,7 +278,8 @@ static void post_one(struct lane *l)
 
 static void post_more(struct lane *l)
 {
-	while (l->posted < l->quota && l->posted - l->done < l->depth && l->sends - l->received < LOG_MAX - 1)
+	while (l->posted < l->quota && l->posted - l->done < l->depth &&
+	       l->sends - l->received < LOG_MAX - 1)
 		post_one(l);
 }
 
@@ -290,16 +300,17 @@ static void check_done(struct lane *l, uint64_t i)
 	if (is_atomic(m->opcode)) {
 		memcpy(&original, l->local->mem + slot * stride, 8);
 		if (original != m->original)
-			sim_fail(l->traffic->sim, "atomic %llu returned %llx instead of %llx", (unsigned long long)i,
-				 (unsigned long long)original, (unsigned long long)m->original);
+			sim_fail(l->traffic->sim, "atomic %llu returned %llx instead of %llx",
+				 (unsigned long long)i, (unsigned long long)original,
+				 (unsigned long long)m->original);
 	}
 }
 
 static void check_send(struct lane *l, const struct vf_roce_cqe *c)
 {
 	if (c->status != VF_ROCE_WC_SUCCESS)
-		sim_fail(l->traffic->sim, "lane %d: message %llu ended with status %d", (int)(l - l->traffic->lanes),
-			 (unsigned long long)c->wr_id, c->status);
+		sim_fail(l->traffic->sim, "lane %d: message %llu ended with status %d",
+			 (int)(l - l->traffic->lanes), (unsigned long long)c->wr_id, c->status);
 	SIM_CHECK(l->traffic->sim, c->wr_id >= l->done && c->wr_id < l->posted);
 	for (; l->done <= c->wr_id; l->done++)
 		check_done(l, l->done);
@@ -340,7 +351,8 @@ static void lane_init(struct traffic *t, struct lane *l, struct host_qp *from, s
 	l->constant = host_reg(to->host, o->len_max + 16, VF_ROCE_REMOTE_READ);
 	fill(l->constant->mem, o->len_max, (uint64_t)(l - t->lanes));
 	l->counter = host_reg(to->host, 8, rw | VF_ROCE_REMOTE_ATOMIC);
-	l->receives = host_reg(to->host, (uint64_t)l->receive_count * receive_len(l), VF_ROCE_LOCAL_WRITE);
+	l->receives = host_reg(to->host, (uint64_t)l->receive_count * receive_len(l),
+			       VF_ROCE_LOCAL_WRITE);
 	if (l->type == VF_ROCE_RC && o->has_srq)
 		return;
 	for (unsigned i = 0; i < l->receive_count; i++)
@@ -365,7 +377,9 @@ static void watch_lane(struct traffic *t, const struct lane *l)
 static void make_pair(struct traffic *t, unsigned i)
 {
 	const struct traffic_options *o = &t->opt;
-	enum vf_roce_type type = o->has_uc && i % 3 == 1 ? VF_ROCE_UC : o->has_ud && i % 3 == 2 ? VF_ROCE_UD : VF_ROCE_RC;
+	enum vf_roce_type type = o->has_uc && i % 3 == 1   ? VF_ROCE_UC
+				 : o->has_ud && i % 3 == 2 ? VF_ROCE_UD
+							   : VF_ROCE_RC;
 	unsigned a = (unsigned)vf_rand_below(&t->rand, o->nodes), b;
 	struct host_qp_options q = host_qp_defaults(type), qb;
 	struct host_qp *qps = &t->qps[t->lane_count];
@@ -388,7 +402,8 @@ static void make_pair(struct traffic *t, unsigned i)
 		l[k].traffic = t;
 		l[k].type = type;
 		l[k].depth = o->depth;
-		l[k].receive_count = type == VF_ROCE_RC ? (o->is_scarce ? 1 + o->depth / 4 : 64) : 1000;
+		l[k].receive_count =
+			type == VF_ROCE_RC ? (o->is_scarce ? 1 + o->depth / 4 : 64) : 1000;
 		l[k].back = &l[1 - k];
 	}
 	lane_init(t, &l[0], &qps[0], &qps[1]);
@@ -402,7 +417,8 @@ static void make_srq(struct traffic *t, unsigned node)
 {
 	struct vf_roce_srq_config cfg = {.srq_host = t, .max = SRQ_DEPTH, .sge_max = 2};
 	uint32_t len = t->opt.len_max + GRH, part = len / 3;
-	struct host_mr *mr = host_reg(&t->hosts[node], (uint64_t)SRQ_DEPTH * len, VF_ROCE_LOCAL_WRITE);
+	struct host_mr *mr =
+		host_reg(&t->hosts[node], (uint64_t)SRQ_DEPTH * len, VF_ROCE_LOCAL_WRITE);
 
 	t->srq_mrs[node] = mr;
 	SIM_CHECK(t->sim, vf_roce_srq_create(t->hosts[node].roce, &cfg, &t->srqs[node]) == 0);

@@ -2,15 +2,16 @@
 #ifndef VF_TESTS_SIM_TRAFFIC_H
 #define VF_TESTS_SIM_TRAFFIC_H
 /*
- * Random traffic between hosts, with a model that knows what each message must do: the bytes at its receiver, the value an
- * atomic returns, the order of completions. Everything follows from one seed.
+ * Random traffic between hosts, with a model that knows what each message must do: the bytes at its
+ * receiver, the value an atomic returns, the order of completions. Everything follows from one
+ * seed.
  */
 #include "host.h"
 #include "oracle.h"
 
 #define LANES_MAX 32
 #define DEPTH_MAX 64
-#define LOG_MAX 4096 /* messages that may be under way to a receiver */
+#define LOG_MAX	  4096 /* messages that may be under way to a receiver */
 
 struct traffic_options {
 	uint64_t seed;
@@ -19,14 +20,15 @@ struct traffic_options {
 	unsigned depth;	       /* outstanding work requests of each */
 	uint32_t len_max, mtu_bytes;
 	uint8_t timeout; /* code */
-	bool is_ipv6, has_uc, has_ud, has_srq, is_flow_off, is_scarce; /* scarce: few receives, so RNR */
+	bool is_ipv6, has_uc, has_ud, has_srq, is_flow_off,
+		is_scarce; /* scarce: few receives, so RNR */
 	struct sim_options sim;
 };
 
 struct message {
 	enum vf_roce_wr_opcode opcode;
 	uint32_t len, imm;
-	uint64_t seed; /* of its bytes */
+	uint64_t seed;	   /* of its bytes */
 	uint64_t original; /* atomic: what must come back */
 	bool is_received;
 };
@@ -41,7 +43,8 @@ struct lane {
 	enum vf_roce_type type;
 	unsigned depth;
 	uint64_t posted, done, sends, received, distinct, quota;
-	struct host_mr *local, *remote, *constant, *counter; /* depth slots each; constant: what is read */
+	struct host_mr *local, *remote, *constant,
+		*counter;	  /* depth slots each; constant: what is read */
 	struct host_mr *receives; /* at the receiver */
 	unsigned receive_count;
 	uint64_t counter_value;
