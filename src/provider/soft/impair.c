@@ -150,7 +150,8 @@ void vf_impair_init(struct vf_impair *im, const struct vf_impair_config *cfg)
 	memset(im, 0, sizeof(*im));
 	im->cfg = *cfg;
 	vf_rand_seed(&im->rand, cfg->seed);
-	vf_list_init(&im->held);
+	vf_list_init(&im->late);
+	vf_list_init(&im->overtaken);
 }
 
 static void unlink_held(struct vf_impair *im, struct vf_impair_held *h)
@@ -159,15 +160,20 @@ static void unlink_held(struct vf_impair *im, struct vf_impair_held *h)
 	im->held_count--;
 }
 
-void vf_impair_clear(struct vf_impair *im)
+static void clear(struct vf_impair *im, struct vf_list *list)
 {
-	while (!vf_list_is_empty(&im->held)) {
-		struct vf_impair_held *h =
-			VF_LIST_ENTRY(im->held.next, struct vf_impair_held, link);
+	while (!vf_list_is_empty(list)) {
+		struct vf_impair_held *h = VF_LIST_ENTRY(list->next, struct vf_impair_held, link);
 
 		unlink_held(im, h);
 		free(h);
 	}
+}
+
+void vf_impair_clear(struct vf_impair *im)
+{
+	clear(im, &im->late);
+	clear(im, &im->overtaken);
 }
 
 void vf_impair_next(struct vf_impair *im, uint32_t bits, struct vf_impair_verdict *out)
@@ -200,18 +206,32 @@ int vf_impair_hold(struct vf_impair *im, vf_nsec due, uint64_t after, const void
 	h->after = after;
 	h->len = len;
 	memcpy(h->data, data, len);
-	vf_list_add_tail(&im->held, &h->link);
+	vf_list_add_tail(after == UINT64_MAX ? &im->late : &im->overtaken, &h->link);
 	im->held_count++;
 	return 0;
 }
 
+static bool is_due(const struct vf_impair *im, const struct vf_impair_held *h, vf_nsec now)
+{
+	return h->due <= now || h->after <= im->sent;
+}
+
 struct vf_impair_held *vf_impair_release(struct vf_impair *im, vf_nsec now)
 {
-	VF_LIST_FOR_EACH(l, &im->held)
+	if (!vf_list_is_empty(&im->late)) {
+		struct vf_impair_held *h =
+			VF_LIST_ENTRY(im->late.next, struct vf_impair_held, link);
+
+		if (is_due(im, h, now)) {
+			unlink_held(im, h);
+			return h;
+		}
+	}
+	VF_LIST_FOR_EACH(l, &im->overtaken)
 	{
 		struct vf_impair_held *h = VF_LIST_ENTRY(l, struct vf_impair_held, link);
 
-		if (h->due <= now || h->after <= im->sent) {
+		if (is_due(im, h, now)) {
 			unlink_held(im, h);
 			return h;
 		}
@@ -223,7 +243,9 @@ vf_nsec vf_impair_deadline(const struct vf_impair *im)
 {
 	vf_nsec first = VF_NSEC_NEVER;
 
-	VF_LIST_FOR_EACH(l, &im->held)
+	if (!vf_list_is_empty(&im->late))
+		first = VF_LIST_ENTRY(im->late.next, struct vf_impair_held, link)->due;
+	VF_LIST_FOR_EACH(l, &im->overtaken)
 	{
 		const struct vf_impair_held *h = VF_LIST_ENTRY(l, struct vf_impair_held, link);
 

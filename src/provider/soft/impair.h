@@ -38,8 +38,9 @@ struct vf_impair_verdict {
 struct vf_impair {
 	struct vf_impair_config cfg;
 	struct vf_rand rand;
-	uint64_t sent; /* packets seen so far */
-	struct vf_list held;
+	uint64_t sent;		  /* packets seen so far */
+	struct vf_list late;	  /* held back for the same time all: in the order of their time */
+	struct vf_list overtaken; /* held back for others to pass: few */
 	unsigned held_count;
 };
 
@@ -59,7 +60,7 @@ struct vf_impair_held {
 	_Alignas(8) uint8_t data[];
 };
 
-/** Takes a copy. -ENOMEM; also when too many (16384) are held. */
+/** Takes a copy; @after UINT64_MAX: by time alone. -ENOMEM; also when too many (16384) are held. */
 int vf_impair_hold(struct vf_impair *im, vf_nsec due, uint64_t after, const void *data, size_t len);
 /** The next packet that is due; the caller frees it. NULL: none now. */
 struct vf_impair_held *vf_impair_release(struct vf_impair *im, vf_nsec now);

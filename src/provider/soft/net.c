@@ -142,7 +142,7 @@ static void init(struct vf_soft_net *net)
 	pthread_mutex_init(&net->lock, NULL);
 	pthread_mutex_init(&net->rx_lock, NULL);
 	vf_list_init(&net->groups);
-	vf_list_init(&net->impair.held);
+	vf_impair_init(&net->impair, &(struct vf_impair_config){0});
 	net->if_watch = -1;
 	net->wake.read_fd = net->wake.write_fd = -1;
 	net->deadline = net->steer_deadline = VF_NSEC_NEVER;

@@ -415,6 +415,22 @@ static void rc_messages_are_answered_while_both_poll(void **state)
 	run_both(PING_RC_SPIN);
 }
 
+static void rc_repairs_what_was_lost_doubled_damaged_or_out_of_order(void **state)
+{
+	(void)state;
+	setenv("VERBIFROST_IMPAIR", "loss=3%,dup=3%,reorder=3%,corrupt=2%,delay=100us,seed=5", 1);
+	run_both(PING_RC);
+	unsetenv("VERBIFROST_IMPAIR");
+}
+
+static void rc_works_without_a_thread_while_both_poll(void **state)
+{
+	(void)state;
+	setenv("VERBIFROST_PROGRESS", "none", 1);
+	run_both(PING_RC_SPIN);
+	unsetenv("VERBIFROST_PROGRESS");
+}
+
 static void uc_messages_are_answered(void **state)
 {
 	(void)state;
@@ -460,6 +476,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rc_messages_are_answered_while_nobody_polls),
 		cmocka_unit_test(rc_messages_are_answered_while_both_poll),
+		cmocka_unit_test(rc_repairs_what_was_lost_doubled_damaged_or_out_of_order),
+		cmocka_unit_test(rc_works_without_a_thread_while_both_poll),
 		cmocka_unit_test(uc_messages_are_answered),
 		cmocka_unit_test(uc_loses_nothing_with_two_megabytes_in_flight_each_way),
 		cmocka_unit_test(a_killed_peer_ends_in_retries_exceeded_and_is_told),

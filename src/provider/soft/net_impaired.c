@@ -53,8 +53,9 @@ static void send_or_hold(struct vf_soft_net *net, vf_nsec now, struct packet *p,
 	if (v->is_reordered) {
 		c->value[VF_CNT_IMPAIR_REORDERED]++;
 		due += REORDER_WAIT;
-		if (!net->impair.cfg.delay_ns)
-			after = net->impair.sent + v->overtaken_by;
+		/* Where all are late it is time that lets others pass. */
+		after = net->impair.cfg.delay_ns ? UINT64_MAX - 1
+						 : net->impair.sent + v->overtaken_by;
 	} else if (net->impair.cfg.delay_ns) {
 		c->value[VF_CNT_IMPAIR_DELAYED]++;
 	} else {

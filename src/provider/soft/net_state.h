@@ -34,8 +34,9 @@ enum net_socket_id { NET_V4, NET_V6, NET_PRIVATE, NET_SOCKETS };
 enum net_icrc_mode { NET_ICRC_CHECK, NET_ICRC_NOCHECK, NET_ICRC_OFF };
 
 /*
- * Who calls for a round. A caller that polls all the time will be back in a moment: what its round gives to send may wait for the next
- * one, or go out together with what the caller posts until then.
+ * Who calls for a round. A caller that polls all the time will be back in a moment: what its round
+ * gives to send may wait for the next one, or go out together with what the caller posts until
+ * then.
  */
 enum net_caller { NET_CALLER_THREAD, NET_CALLER_POLL, NET_CALLER_SPIN };
 
@@ -172,6 +173,8 @@ bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16
 
 /* net_steer.c; rx_lock held */
 void net_steer_start(struct vf_soft_net *net);
+/** The private socket is there at last. */
+void net_steer_again(struct vf_soft_net *net);
 void net_steer_missed(struct vf_soft_net *net, const struct vf_os_udp_addr *a);
 void net_steer_probed(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
 		      uint32_t len);

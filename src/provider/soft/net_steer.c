@@ -142,6 +142,12 @@ void net_steer_missed(struct vf_soft_net *net, const struct vf_os_udp_addr *a)
 	publish_deadline(net);
 }
 
+void net_steer_again(struct vf_soft_net *net)
+{
+	net->steer[0].is_wanted = net->steer[1].is_wanted = true;
+	publish_deadline(net);
+}
+
 void net_steer_probed(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
 		      uint32_t len)
 {
@@ -151,8 +157,11 @@ void net_steer_probed(struct vf_soft_net *net, const struct vf_os_udp_addr *a, c
 	/* Several probes of one asker may have been merged; all that differs is the position. */
 	for (; len >= PROBE_LEN; data += PROBE_LEN, len -= PROBE_LEN) {
 		if (memcmp(a->src, loopback[family], 16) != 0 || data[FAMILY_AT] != family ||
-		    vf_load_be32(data + MAGIC_AT) != MAGIC)
+		    vf_load_be32(data + MAGIC_AT) != MAGIC) {
+			net->rx.dropped[VF_DROP_BAD_OPCODE]++; /* from another host, or no probe at
+								  all */
 			return;
+		}
 		answer[0] = data[POSITION_AT];
 		answer[1] = (uint8_t)net->slot_number;
 		answer[2] = (uint8_t)family;

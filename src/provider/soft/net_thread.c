@@ -62,11 +62,16 @@ static bool is_ready(const struct sleep *s, int fd)
 
 static void look_at_interfaces(struct vf_soft_net *net)
 {
+	bool was_private;
+
 	if (!vf_os_if_watch_drain(net->if_watch))
 		return;
 	pthread_mutex_lock(&net->rx_lock);
 	pthread_mutex_lock(&net->lock);
+	was_private = net->socket[NET_PRIVATE].udp != NULL;
 	net_private_open(net);
+	if (!was_private && net->socket[NET_PRIVATE].udp)
+		net_steer_again(net);
 	vf_soft_interfaces_changed();
 	net_tx_run(net, vf_os_now());
 	pthread_mutex_unlock(&net->lock);
