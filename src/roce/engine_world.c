@@ -163,7 +163,9 @@ static const struct vf_roce_host_ops ops = {
 
 /* ---- making the world ---- */
 
-void world_open(struct world *w)
+void world_open(struct world *w) { world_open_flow(w, 0); }
+
+void world_open_flow(struct world *w, uint32_t rx_budget_bytes)
 {
 	static const uint8_t v4[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
 
@@ -177,7 +179,8 @@ void world_open(struct world *w)
 					     .counters = &n->counters,
 					     .slot = WORLD_SLOT + (unsigned)i,
 					     .max_qps = 64,
-					     .is_flow_off = true};
+					     .rx_budget_bytes = rx_budget_bytes,
+					     .is_flow_off = rx_budget_bytes == 0};
 
 		n->w = w;
 		n->index = i;
@@ -292,8 +295,10 @@ void world_connect(struct world *w, struct world_pair *p)
 
 void world_disconnect(struct world_pair *p)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		vf_roce_qp_destroy(p->qp[i]);
+		p->qp[i] = NULL;
+	}
 }
 
 /* ---- running it ---- */

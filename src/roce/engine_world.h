@@ -67,6 +67,8 @@ struct world_pair {
 };
 
 void world_open(struct world *w);
+/** With flow control, between receivers of so much. */
+void world_open_flow(struct world *w, uint32_t rx_budget_bytes);
 /** Everything idle and nothing in flight; destroys the engines. */
 void world_close(struct world *w);
 /** Defaults, PSNs just below the wrap. */

@@ -119,7 +119,8 @@ bool vf_responder_keep(struct vf_roce_qp *qp, const struct vf_rd_resource *res)
 
 struct vf_rd_resource *vf_responder_kept(struct vf_roce_qp *qp, uint32_t psn)
 {
-	for (uint32_t i = 0; i < qp->resp.rd_count; i++) {
+	/* From the newest: what is older may be of another round of the numbers. */
+	for (uint32_t i = qp->resp.rd_count; i-- > 0;) {
 		struct vf_rd_resource *r = kept_at(qp, i);
 
 		if (((psn - r->psn) & VF_PSN_MASK) < r->count)
