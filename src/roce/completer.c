@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The completer: what answers do to the requests in flight (IBTA 9.7.5.2 requester's view, 9.7.7 error behaviour), as a list of
- * steps:
+ * The completer: what answers do to the requests in flight (IBTA 9.7.5.2 requester's view, 9.7.7
+ * error behaviour), as a list of steps:
  *
- *   classify ─▶ PSN ─▶ acknowledge what is before ─▶ ACK | RNR NAK | NAK | read response | atomic answer
+ *   classify ─▶ PSN ─▶ acknowledge what is before ─▶ ACK | RNR NAK | NAK | read response | atomic
+ * answer
  *
  *                       psn_next
  *     stale    │◀────── in flight ──────▶│    ghost
  *   ───────────┴─────────────────────────┴──────────────
  *             una
  *
- * An answer with a PSN says that everything before it arrived; where a read or atomic before it was not answered, its answer was lost
- * (implied NAK, IBTA 9.7.5.1.1), and it is asked for again from the first missing PSN.
+ * An answer with a PSN says that everything before it arrived; where a read or atomic before it was
+ * not answered, its answer was lost (implied NAK, IBTA 9.7.5.1.1), and it is asked for again from
+ * the first missing PSN.
  */
 #include "roce/qp.h"
 #include "roce/wire.h"
@@ -21,7 +23,7 @@ struct answer {
 	vf_nsec now;
 	const struct vf_packet *pkt;
 	struct vf_send_wqe *w; /* the request that the PSN belongs to, NULL: all of them are done */
-	bool is_progress; /* una moved */
+	bool is_progress;      /* una moved */
 };
 
 static enum vf_step drop(struct answer *a, enum vf_roce_drop why)
@@ -140,7 +142,8 @@ static bool is_positive_ack(const struct vf_packet *pkt)
 	return pkt->opcode == VF_OP_ACK && (pkt->syndrome & VF_AETH_KIND_MASK) == VF_AETH_ACK;
 }
 
-/* Everything before @end is acknowledged, up to the first read or atomic that was not answered. False: there is one before @end. */
+/* Everything before @end is acknowledged, up to the first read or atomic that was not answered.
+ * False: there is one before @end. */
 static bool acknowledge_before(struct answer *a, uint32_t end)
 {
 	struct vf_roce_qp *qp = a->qp;
@@ -170,7 +173,8 @@ static bool acknowledge_before(struct answer *a, uint32_t end)
 
 static enum vf_step acknowledge(struct answer *a)
 {
-	uint32_t end = vf_psn_add(a->pkt->psn, is_positive_ack(a->pkt) ? 1 : 0), una = a->qp->req.una;
+	uint32_t end = vf_psn_add(a->pkt->psn, is_positive_ack(a->pkt) ? 1 : 0),
+		 una = a->qp->req.una;
 	bool is_complete = acknowledge_before(a, end);
 
 	if (a->qp->req.una != una)
@@ -195,14 +199,16 @@ static enum vf_step take_rnr(struct answer *a)
 	vf_requester_go_back(a->qp, a->now, a->pkt->psn);
 	req->is_rnr_wait = true;
 	req->rnr_psn = a->pkt->psn;
-	vf_timer_set(&a->qp->r->timers, &a->qp->timer, a->now + vf_roce_rnr_ns(a->pkt->syndrome & VF_AETH_VALUE_MASK));
+	vf_timer_set(&a->qp->r->timers, &a->qp->timer,
+		     a->now + vf_roce_rnr_ns(a->pkt->syndrome & VF_AETH_VALUE_MASK));
 	return VF_STEP_END;
 }
 
 /* A NAK that came twice, or that rxe sends behind its RNR NAK, asks for nothing new. */
 static bool is_going_back_already(const struct vf_roce_qp *qp, uint32_t psn)
 {
-	const struct vf_send_wqe *w = qp->sq.at < qp->sq.count ? vf_sq_at(&qp->sq, qp->sq.at) : NULL;
+	const struct vf_send_wqe *w =
+		qp->sq.at < qp->sq.count ? vf_sq_at(&qp->sq, qp->sq.at) : NULL;
 
 	return w && w->is_started && ((w->first_psn + qp->req.at_pkt) & VF_PSN_MASK) == psn;
 }
@@ -253,7 +259,8 @@ static enum vf_step take_ack(struct answer *a)
 	return kind == VF_AETH_NAK ? take_nak(a) : fail(a, a->w, VF_ROCE_WC_BAD_RESP_ERR);
 }
 
-/* From here on the packet is a read response or an atomic's answer; the one awaited, or others were lost before it. */
+/* From here on the packet is a read response or an atomic's answer; the one awaited, or others were
+ * lost before it. */
 static enum vf_step check_awaited(struct answer *a)
 {
 	unsigned kind = a->pkt->op->flags & (VF_OPF_READ | VF_OPF_ATOMIC);
@@ -272,13 +279,15 @@ static enum vf_step check_awaited(struct answer *a)
 }
 
 /*
- * IBTA 9.7.5.1.2: opcode and length have to be those of this place. Read requests end at whole parts of the message, also when they
- * are repeated from the middle; a repeated one may go on with MIDDLE instead of FIRST, as rxe has it.
+ * IBTA 9.7.5.1.2: opcode and length have to be those of this place. Read requests end at whole
+ * parts of the message, also when they are repeated from the middle; a repeated one may go on with
+ * MIDDLE instead of FIRST, as rxe has it.
  */
 static bool is_response_sound(const struct answer *a, uint32_t index)
 {
 	uint32_t mtu = a->qp->attr.mtu_bytes, left = a->w->length - index * mtu;
-	bool is_end = index + 1 == a->w->packets || (index + 1) % vf_requester_read_part(a->qp) == 0;
+	bool is_end =
+		index + 1 == a->w->packets || (index + 1) % vf_requester_read_part(a->qp) == 0;
 
 	if (a->pkt->payload_len != (left < mtu ? left : mtu))
 		return false;
@@ -306,7 +315,8 @@ static enum vf_step take_data(struct answer *a)
 	if (a->w->opcode == VF_ROCE_WR_RDMA_READ) {
 		if (!is_response_sound(a, index))
 			return fail(a, a->w, VF_ROCE_WC_BAD_RESP_ERR);
-		err = scatter(a, index * a->qp->attr.mtu_bytes, a->pkt->payload, a->pkt->payload_len);
+		err = scatter(a, index * a->qp->attr.mtu_bytes, a->pkt->payload,
+			      a->pkt->payload_len);
 	} else {
 		err = scatter(a, 0, &a->pkt->original, sizeof(a->pkt->original));
 	}

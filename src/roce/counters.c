@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the counters, as Linux's drivers have them under hw_counters where they have them, and of the reasons for drops.
+ * Names of the counters, as Linux's drivers have them under hw_counters where they have them, and
+ * of the reasons for drops.
  */
 #include "roce/roce.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's face: packets in, packets out, time. A packet that came in goes flow control ─▶ parse ─▶ QP ─▶ checks that all
- * types share (IBTA 9.6.1) ─▶ responder, completer or UD. Packets go out in this order: flow control, then ACK, NAK and CNP, then the
- * QPs that are ready, in turn, each up to a quantum.
+ * The engine's face: packets in, packets out, time. A packet that came in goes flow control ─▶
+ * parse ─▶ QP ─▶ checks that all types share (IBTA 9.6.1) ─▶ responder, completer or UD. Packets go
+ * out in this order: flow control, then ACK, NAK and CNP, then the QPs that are ready, in turn,
+ * each up to a quantum.
  */
 #include "roce/engine.h"
 
@@ -45,8 +46,9 @@ int vf_roce_create(const struct vf_roce_config *cfg, struct vf_roce **out)
 	if (!cfg->ops || !cfg->counters)
 		return vf_refuse(EINVAL, "an engine needs the host's operations and counters");
 	if (cfg->slot > 255 || cfg->max_qps > VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST + 1)
-		return vf_refuse(EINVAL, "slot %u is not in 0..255 or max_qps %u not in 0..%u", cfg->slot,
-				 cfg->max_qps, VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST + 1);
+		return vf_refuse(EINVAL, "slot %u is not in 0..255 or max_qps %u not in 0..%u",
+				 cfg->slot, cfg->max_qps,
+				 VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST + 1);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return vf_refuse(ENOMEM, "no memory for an engine");
@@ -77,7 +79,8 @@ static void release_waiters(struct vf_roce *r)
 		struct vf_list *waiters = vf_flow_waiters(flow);
 
 		while (!vf_list_is_empty(waiters)) {
-			struct vf_roce_qp *qp = VF_LIST_ENTRY(waiters->next, struct vf_roce_qp, tx_link);
+			struct vf_roce_qp *qp =
+				VF_LIST_ENTRY(waiters->next, struct vf_roce_qp, tx_link);
 
 			vf_qp_unready(qp);
 			vf_qp_ready(qp);
@@ -87,7 +90,8 @@ static void release_waiters(struct vf_roce *r)
 
 static bool is_of_peer(const struct vf_roce_qp *qp, const struct vf_roce_rx *rx)
 {
-	return memcmp(rx->sgid, qp->attr.path.dgid, 16) == 0 && memcmp(rx->dgid, qp->attr.path.sgid, 16) == 0;
+	return memcmp(rx->sgid, qp->attr.path.dgid, 16) == 0 &&
+	       memcmp(rx->dgid, qp->attr.path.sgid, 16) == 0;
 }
 
 static void note_received(struct vf_roce_counters *c, const struct vf_roce_rx *rx)
@@ -96,14 +100,16 @@ static void note_received(struct vf_roce_counters *c, const struct vf_roce_rx *r
 	c->value[VF_CNT_RCVD_BYTES] += rx->len + 4u;
 }
 
-static void note_flow(struct vf_roce *r, vf_nsec now, const struct vf_roce_rx *rx, struct vf_flow *flow)
+static void note_flow(struct vf_roce *r, vf_nsec now, const struct vf_roce_rx *rx,
+		      struct vf_flow *flow)
 {
 	(void)r;
 	if (flow)
 		vf_flow_received(flow, now, vf_flow_cost(rx->len + 4u));
 }
 
-/* IBTA 9.6.1.2.4: equal but for the membership bit, and not both limited; ours is the default key with full membership. */
+/* IBTA 9.6.1.2.4: equal but for the membership bit, and not both limited; ours is the default key
+ * with full membership. */
 static bool is_pkey_ours(uint16_t pkey)
 {
 	return (pkey & VF_PKEY_BASE_MASK) == (VF_PKEY_DEFAULT & VF_PKEY_BASE_MASK);
@@ -227,7 +233,8 @@ vf_nsec vf_roce_deadline(const struct vf_roce *r)
 	const struct vf_timer *t = vf_timers_first(&r->timers);
 	vf_nsec flow = vf_flow_deadline(r->flows);
 
-	if (!vf_list_is_empty(&r->answers) || !vf_list_is_empty(&r->ready) || !vf_list_is_empty(&r->sent))
+	if (!vf_list_is_empty(&r->answers) || !vf_list_is_empty(&r->ready) ||
+	    !vf_list_is_empty(&r->sent))
 		return 0;
 	return t && t->due < flow ? t->due : flow;
 }
@@ -247,7 +254,8 @@ static unsigned send_answers(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *
 	unsigned n = 0;
 
 	while (n < max && !vf_list_is_empty(&r->answers)) {
-		struct vf_roce_qp *qp = VF_LIST_ENTRY(r->answers.next, struct vf_roce_qp, answer_link);
+		struct vf_roce_qp *qp =
+			VF_LIST_ENTRY(r->answers.next, struct vf_roce_qp, answer_link);
 
 		if (vf_responder_answer(qp, now, &tx[n]))
 			n++;
@@ -256,7 +264,8 @@ static unsigned send_answers(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *
 }
 
 /* Answers with data go before requests: they are what the peer waits for. */
-static enum vf_step next_of_qp(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx, struct vf_flow **flow)
+static enum vf_step next_of_qp(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx,
+			       struct vf_flow **flow)
 {
 	enum vf_step step = vf_responder_next(qp, now, tx);
 
@@ -314,6 +323,7 @@ void vf_roce_tx_fault(struct vf_roce *r, vf_nsec now, const struct vf_roce_tx *t
 
 bool vf_roce_is_idle(const struct vf_roce *r)
 {
-	return vf_list_is_empty(&r->answers) && vf_list_is_empty(&r->ready) && vf_list_is_empty(&r->sent) &&
-	       r->timers.count == 0 && vf_flow_table_is_idle(r->flows);
+	return vf_list_is_empty(&r->answers) && vf_list_is_empty(&r->ready) &&
+	       vf_list_is_empty(&r->sent) && r->timers.count == 0 &&
+	       vf_flow_table_is_idle(r->flows);
 }

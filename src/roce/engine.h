@@ -21,14 +21,19 @@ struct vf_roce {
 	struct vf_roce_qp *gsi;
 	uint32_t srq_count;
 	uint32_t rx_budget_bytes;
-	struct vf_list answers; /* QPs with an ACK, NAK or CNP to send and no response before it (vf_roce_qp.answer_link) */
+	struct vf_list answers; /* QPs with an ACK, NAK or CNP to send and no response before it
+				   (vf_roce_qp.answer_link) */
 	struct vf_list ready;	/* QPs with something else to send, in turn (vf_roce_qp.tx_link) */
-	struct vf_list sent;	/* UC and UD QPs whose packets are out, completions to come (vf_roce_qp.sent_link) */
+	struct vf_list sent;	/* UC and UD QPs whose packets are out, completions to come
+				   (vf_roce_qp.sent_link) */
 	struct vf_list mcast[VF_MCAST_BUCKETS];
 	struct vf_rand rand;
 };
 
-static inline void vf_count(struct vf_roce_counters *c, enum vf_roce_counter which) { c->value[which]++; }
+static inline void vf_count(struct vf_roce_counters *c, enum vf_roce_counter which)
+{
+	c->value[which]++;
+}
 
 static inline void vf_count_drop(struct vf_roce_counters *c, enum vf_roce_drop why)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RC on a bad network: every pattern of losses of the first packets, duplication, time-outs, RNR, and NAKs. */
+/* RC on a bad network: every pattern of losses of the first packets, duplication, time-outs, RNR,
+ * and NAKs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ static struct world w;
 static struct world_node *const a = &w.node[0], *const b = &w.node[1];
 
 #define AWAY 32768u
-#define MIX 7u
+#define MIX  7u
 
 static void rewind_logs(void)
 {
@@ -35,7 +36,8 @@ static void post(struct world_pair *p, struct vf_roce_send_wr wr, uint32_t offse
 	assert_int_equal(world_post(a, p->qp[0], &wr, offset, len), 0);
 }
 
-/* A bit of everything, in flight together: 3 + 3 + 2 + 1 + 1 + 1 + 2 packets of requests and responses. */
+/* A bit of everything, in flight together: 3 + 3 + 2 + 1 + 1 + 1 + 2 packets of requests and
+ * responses. */
 static void post_mix(struct world_pair *p)
 {
 	uint64_t counter = 100;
@@ -51,10 +53,15 @@ static void post_mix(struct world_pair *p)
 	world_post_recv(b, p->qp[1], 101, 4096, 256);
 	world_post_recv(b, p->qp[1], 102, 8192, 256);
 	post(p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_SEND}, 0, 700);
-	post(p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, AWAY)},
+	post(p,
+	     (struct vf_roce_send_wr){.wr_id = 1,
+				      .opcode = VF_ROCE_WR_RDMA_READ,
+				      .remote_addr = world_addr(b, AWAY)},
 	     1024, 600);
 	post(p,
-	     (struct vf_roce_send_wr){.wr_id = 2, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, AWAY + 8192)},
+	     (struct vf_roce_send_wr){.wr_id = 2,
+				      .opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .remote_addr = world_addr(b, AWAY + 8192)},
 	     2048, 400);
 	post(p,
 	     (struct vf_roce_send_wr){.wr_id = 3,
@@ -69,7 +76,10 @@ static void post_mix(struct world_pair *p)
 				      .compare_add = 105,
 				      .swap = 1000},
 	     5008, 8);
-	post(p, (struct vf_roce_send_wr){.wr_id = 5, .opcode = VF_ROCE_WR_SEND_WITH_IMM, .imm_or_rkey = 9}, 3072, 100);
+	post(p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 5, .opcode = VF_ROCE_WR_SEND_WITH_IMM, .imm_or_rkey = 9},
+	     3072, 100);
 	post(p,
 	     (struct vf_roce_send_wr){.wr_id = 6,
 				      .opcode = VF_ROCE_WR_RDMA_WRITE_WITH_IMM,
@@ -156,7 +166,8 @@ static void random_losses_in_both_directions_are_repaired(void **state)
 	vf_rand_seed(&r, 1);
 	world_open(&w);
 	for (int i = 0; i < 4000; i++) {
-		uint64_t x = vf_rand_next(&r) & vf_rand_next(&r), y = vf_rand_next(&r) & vf_rand_next(&r);
+		uint64_t x = vf_rand_next(&r) & vf_rand_next(&r),
+			 y = vf_rand_next(&r) & vf_rand_next(&r);
 
 		run_mix(x & vf_rand_next(&r), y & vf_rand_next(&r));
 	}
@@ -351,8 +362,10 @@ static void a_lost_read_response_is_asked_for_from_where_it_is_missing(void **st
 	world_fill(b, AWAY, 2048, 3);
 	b->lose = 1u << 3;
 	post(&p,
-	     (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, AWAY)}, 0,
-	     2048);
+	     (struct vf_roce_send_wr){.wr_id = 1,
+				      .opcode = VF_ROCE_WR_RDMA_READ,
+				      .remote_addr = world_addr(b, AWAY)},
+	     0, 2048);
 	world_settle(&w);
 	assert_int_equal(a->cqe_count, 1);
 	assert_int_equal(a->cqe[0].status, VF_ROCE_WC_SUCCESS);
@@ -376,8 +389,10 @@ static void a_gap_gets_one_nak_and_then_silence(void **state)
 	world_fill(a, 0, 2560, 5);
 	a->lose = 1u << 2;
 	post(&p,
-	     (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, AWAY)}, 0,
-	     2560);
+	     (struct vf_roce_send_wr){.wr_id = 1,
+				      .opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .remote_addr = world_addr(b, AWAY)},
+	     0, 2560);
 	world_settle(&w);
 	assert_int_equal(a->cqe[0].status, VF_ROCE_WC_SUCCESS);
 	assert_true(world_is_filled(b, AWAY, 2560, 5));
@@ -392,13 +407,16 @@ static void a_gap_gets_one_nak_and_then_silence(void **state)
 }
 
 /* What the peer's NAK makes of a request, and what both queue pairs end as. */
-static void check_nak(struct vf_roce_send_wr wr, uint32_t len, enum vf_roce_wc_status status, int event)
+static void check_nak(struct vf_roce_send_wr wr, uint32_t len, enum vf_roce_wc_status status,
+		      int event)
 {
 	struct world_pair p = world_pair_of(VF_ROCE_RC);
 
 	world_open(&w);
 	world_connect(&w, &p);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 100);
 	wr.wr_id = 2;
 	wr.flags = VF_ROCE_SEND_SIGNALED;
@@ -424,12 +442,18 @@ static void what_the_peer_refuses_ends_with_its_reason(void **state)
 
 	(void)state;
 	/* no such key */
-	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = end - 4096, .rkey = 99}, 1000,
-		  VF_ROCE_WC_REM_ACCESS_ERR, VF_ROCE_EVENT_QP_ACCESS_ERR);
-	/* beyond the region: before anything of it is written */
-	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = end - 999, .rkey = WORLD_KEY},
+	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE,
+					   .remote_addr = end - 4096,
+					   .rkey = 99},
 		  1000, VF_ROCE_WC_REM_ACCESS_ERR, VF_ROCE_EVENT_QP_ACCESS_ERR);
-	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = end - 999, .rkey = WORLD_KEY},
+	/* beyond the region: before anything of it is written */
+	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE,
+					   .remote_addr = end - 999,
+					   .rkey = WORLD_KEY},
+		  1000, VF_ROCE_WC_REM_ACCESS_ERR, VF_ROCE_EVENT_QP_ACCESS_ERR);
+	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_READ,
+					   .remote_addr = end - 999,
+					   .rkey = WORLD_KEY},
 		  1000, VF_ROCE_WC_REM_ACCESS_ERR, VF_ROCE_EVENT_QP_ACCESS_ERR);
 	check_nak((struct vf_roce_send_wr){.opcode = VF_ROCE_WR_ATOMIC_FETCH_AND_ADD,
 					   .remote_addr = world_addr(b, 0x108),
@@ -464,7 +488,8 @@ static void a_send_longer_than_the_receive_ends_both_sides(void **state)
 	world_close(&w);
 }
 
-static void check_gone(enum vf_roce_wr_opcode opcode, struct world_node *where, enum vf_roce_wc_status status)
+static void check_gone(enum vf_roce_wr_opcode opcode, struct world_node *where,
+		       enum vf_roce_wc_status status)
 {
 	struct world_pair p = world_pair_of(VF_ROCE_RC);
 
@@ -473,7 +498,10 @@ static void check_gone(enum vf_roce_wr_opcode opcode, struct world_node *where, 
 	world_post_recv(b, p.qp[1], 7, AWAY, 4096);
 	w.node[where->index].gone_at = where == a ? 600 : AWAY + 600;
 	w.node[where->index].gone_len = 10;
-	post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = opcode, .remote_addr = world_addr(b, AWAY)}, 0, 1000);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 1, .opcode = opcode, .remote_addr = world_addr(b, AWAY)},
+	     0, 1000);
 	world_settle(&w);
 	assert_int_equal(a->cqe_count, 1);
 	assert_int_equal(a->cqe[0].status, status);
@@ -481,9 +509,11 @@ static void check_gone(enum vf_roce_wr_opcode opcode, struct world_node *where, 
 	if (where == b) {
 		assert_int_equal(vf_roce_qp_state(p.qp[1]), VF_ROCE_ERR);
 		assert_int_equal(b->cqe_count, 1);
-		assert_int_equal(b->cqe[0].status, opcode == VF_ROCE_WR_SEND ? VF_ROCE_WC_LOC_PROT_ERR
-									     : VF_ROCE_WC_WR_FLUSH_ERR);
-		assert_int_equal(world_events(b, VF_ROCE_EVENT_QP_ACCESS_ERR), opcode != VF_ROCE_WR_SEND);
+		assert_int_equal(b->cqe[0].status, opcode == VF_ROCE_WR_SEND
+							   ? VF_ROCE_WC_LOC_PROT_ERR
+							   : VF_ROCE_WC_WR_FLUSH_ERR);
+		assert_int_equal(world_events(b, VF_ROCE_EVENT_QP_ACCESS_ERR),
+				 opcode != VF_ROCE_WR_SEND);
 	}
 	world_disconnect(&p);
 	world_close(&w);
@@ -509,7 +539,10 @@ static void marked_packets_make_the_sender_slow_down(void **state)
 	world_connect(&w, &p);
 	a->mark_ce = 3;
 	for (unsigned i = 0; i < 3; i++) {
-		post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = 1,
+					      .opcode = VF_ROCE_WR_RDMA_WRITE,
+					      .remote_addr = world_addr(b, 0)},
 		     0, 30000);
 		world_settle(&w);
 		w.now += VF_MSEC;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* States, flushing, draining, fences, local operations, shared receive queues, and what one side does to itself. */
+/* States, flushing, draining, fences, local operations, shared receive queues, and what one side
+ * does to itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +49,10 @@ static void error_flushes_sends_then_receives_in_order_and_what_is_posted_later(
 	world_post_recv(a, p.qp[0], 10, 0, 10);
 	world_post_recv(a, p.qp[0], 11, 0, 10);
 	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_SEND}, 0, 10);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)}, 0,
-	     10);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 1, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)},
+	     0, 10);
 	set_state(p.qp[0], VF_ROCE_ERR);
 	assert_int_equal(a->cqe_count, 4);
 	post(&p, (struct vf_roce_send_wr){.wr_id = 2, .opcode = VF_ROCE_WR_SEND}, 0, 10);
@@ -73,7 +76,9 @@ static void error_flushes_sends_then_receives_in_order_and_what_is_posted_later(
 		world_to_rts(&w, &p, i);
 	}
 	a->cqe_count = 0;
-	post(&p, (struct vf_roce_send_wr){.wr_id = 5, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 5, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 1000);
 	world_settle(&w);
 	assert_int_equal(a->cqe_count, 1);
@@ -151,11 +156,15 @@ static void draining_finishes_what_was_started_and_says_so_once(void **state)
 	(void)state;
 	world_open(&w);
 	world_connect(&w, &p);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 10);
 	a->lose = 1;
 	world_run(&w, w.now);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 10);
 	set_state(p.qp[0], VF_ROCE_SQD);
 	vf_roce_qp_query(p.qp[0], &attr, &is_draining);
@@ -190,7 +199,10 @@ static void a_packet_in_rtr_tells_that_the_connection_stands(void **state)
 	world_to_init(&w, &p, 1);
 	world_to_rtr(&w, &p, 1);
 	for (unsigned i = 0; i < 2; i++)
-		post(&p, (struct vf_roce_send_wr){.wr_id = i, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = i,
+					      .opcode = VF_ROCE_WR_RDMA_WRITE,
+					      .remote_addr = world_addr(b, 0)},
 		     0, 10);
 	world_settle(&w);
 	assert_int_equal(a->cqe_count, 2);
@@ -207,7 +219,10 @@ static void packets_for_a_queue_pair_in_the_wrong_state_or_from_elsewhere_are_dr
 	p.retry_cnt = 0;
 	world_connect(&w, &p);
 	set_state(p.qp[1], VF_ROCE_RESET);
-	post(&p, (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)}, 0, 10);
+	post(&p,
+	     (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .remote_addr = world_addr(b, 0)},
+	     0, 10);
 	world_settle(&w);
 	assert_int_equal(world_dropped(b, VF_DROP_QP_STATE), 1);
 	assert_int_equal(a->cqe[0].status, VF_ROCE_WC_RETRY_EXC_ERR);
@@ -221,14 +236,20 @@ static void packets_for_a_queue_pair_in_the_wrong_state_or_from_elsewhere_are_dr
 		attr.path.dgid[15] = 77;
 		assert_int_equal(vf_roce_qp_modify(p.qp[1], w.now, &attr, VF_ROCE_ATTR_PATH), 0);
 	}
-	post(&p, (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)}, 0, 10);
+	post(&p,
+	     (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .remote_addr = world_addr(b, 0)},
+	     0, 10);
 	world_settle(&w);
 	assert_int_equal(world_dropped(b, VF_DROP_WRONG_ADDRESS), 1);
 	world_disconnect(&p);
 	/* ... and to one that is gone */
 	world_connect(&w, &p);
 	vf_roce_qp_destroy(p.qp[1]);
-	post(&p, (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)}, 0, 10);
+	post(&p,
+	     (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .remote_addr = world_addr(b, 0)},
+	     0, 10);
 	world_settle(&w);
 	assert_int_equal(world_dropped(b, VF_DROP_NO_QP), 1);
 	vf_roce_qp_destroy(p.qp[0]);
@@ -242,11 +263,15 @@ static void a_fenced_request_waits_for_the_reads_before_it(void **state)
 	(void)state;
 	world_open(&w);
 	world_connect(&w, &p);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)}, 0,
-	     600);
 	post(&p,
 	     (struct vf_roce_send_wr){
-		     .wr_id = 1, .opcode = VF_ROCE_WR_RDMA_WRITE, .flags = VF_ROCE_SEND_FENCE, .remote_addr = world_addr(b, 0)},
+		     .wr_id = 0, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)},
+	     0, 600);
+	post(&p,
+	     (struct vf_roce_send_wr){.wr_id = 1,
+				      .opcode = VF_ROCE_WR_RDMA_WRITE,
+				      .flags = VF_ROCE_SEND_FENCE,
+				      .remote_addr = world_addr(b, 0)},
 	     0, 10);
 	w.is_cut = true;
 	world_run(&w, w.now);
@@ -270,7 +295,10 @@ static void reads_in_flight_stay_within_what_was_agreed(void **state)
 	world_connect(&w, &p);
 	w.is_cut = true;
 	for (unsigned i = 0; i < 5; i++)
-		post(&p, (struct vf_roce_send_wr){.wr_id = i, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)},
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = i,
+					      .opcode = VF_ROCE_WR_RDMA_READ,
+					      .remote_addr = world_addr(b, 0)},
 		     0, 10);
 	world_run(&w, w.now);
 	assert_int_equal(a->sent, 2);
@@ -284,7 +312,10 @@ static void reads_in_flight_stay_within_what_was_agreed(void **state)
 	p.dest_rd_atomic = 2;
 	world_connect(&w, &p);
 	for (unsigned i = 0; i < 4; i++)
-		post(&p, (struct vf_roce_send_wr){.wr_id = i, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)},
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = i,
+					      .opcode = VF_ROCE_WR_RDMA_READ,
+					      .remote_addr = world_addr(b, 0)},
 		     0, 10);
 	world_settle(&w);
 	assert_int_equal(world_dropped(b, VF_DROP_READ_LIMIT), 1);
@@ -295,8 +326,10 @@ static void reads_in_flight_stay_within_what_was_agreed(void **state)
 	world_open(&w);
 	p.rd_atomic = 0;
 	world_connect(&w, &p);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)}, 0,
-	     10);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 0, .opcode = VF_ROCE_WR_RDMA_READ, .remote_addr = world_addr(b, 0)},
+	     0, 10);
 	world_settle(&w);
 	assert_int_equal(a->cqe[0].status, VF_ROCE_WC_LOC_QP_OP_ERR);
 	sum_up(&p);
@@ -305,7 +338,9 @@ static void reads_in_flight_stay_within_what_was_agreed(void **state)
 static void requests_without_a_signal_complete_silently(void **state)
 {
 	struct world_pair p = world_pair_of(VF_ROCE_RC);
-	struct vf_roce_send_wr wr = {.opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0), .rkey = WORLD_KEY};
+	struct vf_roce_send_wr wr = {.opcode = VF_ROCE_WR_RDMA_WRITE,
+				     .remote_addr = world_addr(b, 0),
+				     .rkey = WORLD_KEY};
 
 	(void)state;
 	world_open(&w);
@@ -329,16 +364,21 @@ static void a_bad_local_key_ends_after_what_was_before_it(void **state)
 {
 	struct world_pair p = world_pair_of(VF_ROCE_RC);
 	struct vf_roce_sge sge = {world_addr(a, 0), 1000, 0x99};
-	struct vf_roce_send_wr bad = {.wr_id = 1, .opcode = VF_ROCE_WR_SEND, .sge = &sge, .sge_count = 1};
+	struct vf_roce_send_wr bad = {
+		.wr_id = 1, .opcode = VF_ROCE_WR_SEND, .sge = &sge, .sge_count = 1};
 
 	(void)state;
 	world_open(&w);
 	sge.addr = world_addr(a, 0);
 	world_connect(&w, &p);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 1000);
 	assert_int_equal(vf_roce_post_send(p.qp[0], &bad), 0);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 2, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 2, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 1000);
 	world_settle(&w);
 	assert_int_equal(a->cqe_count, 3);
@@ -352,7 +392,8 @@ static void a_bad_local_key_leaves_uc_its_receive_queue(void **state)
 {
 	struct world_pair p = world_pair_of(VF_ROCE_UC);
 	struct vf_roce_sge sge = {0, 1000, 0x99};
-	struct vf_roce_send_wr bad = {.wr_id = 1, .opcode = VF_ROCE_WR_SEND, .sge = &sge, .sge_count = 1};
+	struct vf_roce_send_wr bad = {
+		.wr_id = 1, .opcode = VF_ROCE_WR_SEND, .sge = &sge, .sge_count = 1};
 	struct vf_roce_send_wr good = {.wr_id = 5, .opcode = VF_ROCE_WR_SEND};
 
 	(void)state;
@@ -387,10 +428,18 @@ static void local_invalidate_and_bind_run_in_their_turn(void **state)
 	world_open(&w);
 	world_connect(&w, &p);
 	a->keys[2] = a->keys[3] = a->keys[0];
-	post(&p, (struct vf_roce_send_wr){.wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 0, .opcode = VF_ROCE_WR_RDMA_WRITE, .remote_addr = world_addr(b, 0)},
 	     0, 10);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 1, .opcode = VF_ROCE_WR_LOCAL_INV, .imm_or_rkey = WORLD_KEY + 2}, 0, 0);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 2, .opcode = VF_ROCE_WR_BIND_MW, .bind = "good", .bind_len = 4}, 0, 0);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 1, .opcode = VF_ROCE_WR_LOCAL_INV, .imm_or_rkey = WORLD_KEY + 2},
+	     0, 0);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 2, .opcode = VF_ROCE_WR_BIND_MW, .bind = "good", .bind_len = 4},
+	     0, 0);
 	a->lose = 1;
 	world_run(&w, w.now);
 	/* Done already, completed in order only. */
@@ -403,7 +452,10 @@ static void local_invalidate_and_bind_run_in_their_turn(void **state)
 	assert_int_equal(a->cqe[1].opcode, VF_ROCE_WC_LOCAL_INV);
 	assert_int_equal(a->cqe[2].opcode, VF_ROCE_WC_BIND_MW);
 	assert_int_equal(a->cqe[2].status, VF_ROCE_WC_SUCCESS);
-	post(&p, (struct vf_roce_send_wr){.wr_id = 3, .opcode = VF_ROCE_WR_BIND_MW, .bind = "evil", .bind_len = 4}, 0, 0);
+	post(&p,
+	     (struct vf_roce_send_wr){
+		     .wr_id = 3, .opcode = VF_ROCE_WR_BIND_MW, .bind = "evil", .bind_len = 4},
+	     0, 0);
 	world_settle(&w);
 	assert_int_equal(a->cqe[3].status, VF_ROCE_WC_MW_BIND_ERR);
 	assert_int_equal(vf_roce_qp_state(p.qp[0]), VF_ROCE_ERR);
@@ -420,12 +472,18 @@ static void send_with_invalidate_takes_the_key_away(void **state)
 	b->keys[2] = b->keys[0];
 	world_post_recv(b, p.qp[1], 1, 0, 600);
 	world_post_recv(b, p.qp[1], 2, 0, 600);
-	post(&p, (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_SEND_WITH_INV, .imm_or_rkey = WORLD_KEY + 2}, 0, 600);
+	post(&p,
+	     (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_SEND_WITH_INV,
+				      .imm_or_rkey = WORLD_KEY + 2},
+	     0, 600);
 	world_settle(&w);
 	assert_int_equal(b->cqe[0].wc_flags, VF_ROCE_WC_WITH_INV);
 	assert_int_equal(b->cqe[0].imm_or_rkey, WORLD_KEY + 2);
 	assert_int_equal(b->last_invalidated, WORLD_KEY + 2);
-	post(&p, (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_SEND_WITH_INV, .imm_or_rkey = WORLD_KEY + 2}, 0, 0);
+	post(&p,
+	     (struct vf_roce_send_wr){.opcode = VF_ROCE_WR_SEND_WITH_INV,
+				      .imm_or_rkey = WORLD_KEY + 2},
+	     0, 0);
 	world_settle(&w);
 	assert_int_equal(a->cqe[1].status, VF_ROCE_WC_REM_ACCESS_ERR);
 	assert_int_equal(b->cqe[1].status, VF_ROCE_WC_LOC_ACCESS_ERR);
@@ -457,7 +515,8 @@ static void shared_receives_go_in_order_and_the_limit_fires_once(void **state)
 	assert_int_equal(vf_roce_srq_set_limit(srq, 6), 0);
 	assert_int_equal(vf_roce_post_recv(p.qp[1], &wr), -EINVAL);
 	for (unsigned i = 0; i < 5; i++) {
-		post(i % 2 ? &q : &p, (struct vf_roce_send_wr){.wr_id = i, .opcode = VF_ROCE_WR_SEND}, 0, 10);
+		post(i % 2 ? &q : &p,
+		     (struct vf_roce_send_wr){.wr_id = i, .opcode = VF_ROCE_WR_SEND}, 0, 10);
 		world_settle(&w);
 		assert_true(b->cqe[i].wr_id == i);
 		assert_ptr_equal(b->cqe[i].qp_host, i % 2 ? (void *)&q.qp[1] : (void *)&p.qp[1]);
@@ -550,12 +609,14 @@ static void the_host_can_end_a_queue_pair_with_an_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(error_flushes_sends_then_receives_in_order_and_what_is_posted_later),
+		cmocka_unit_test(
+			error_flushes_sends_then_receives_in_order_and_what_is_posted_later),
 		cmocka_unit_test(reset_forgets_quietly),
 		cmocka_unit_test(posting_is_refused_where_the_state_or_the_request_is_wrong),
 		cmocka_unit_test(draining_finishes_what_was_started_and_says_so_once),
 		cmocka_unit_test(a_packet_in_rtr_tells_that_the_connection_stands),
-		cmocka_unit_test(packets_for_a_queue_pair_in_the_wrong_state_or_from_elsewhere_are_dropped),
+		cmocka_unit_test(
+			packets_for_a_queue_pair_in_the_wrong_state_or_from_elsewhere_are_dropped),
 		cmocka_unit_test(a_fenced_request_waits_for_the_reads_before_it),
 		cmocka_unit_test(reads_in_flight_stay_within_what_was_agreed),
 		cmocka_unit_test(requests_without_a_signal_complete_silently),

@@ -45,8 +45,8 @@ static void each_size(enum vf_roce_type type, void (*check)(struct world_pair *p
 	}
 }
 
-static void expect(const struct world_node *n, unsigned i, uint64_t id, enum vf_roce_wc_opcode opcode,
-		   uint32_t len)
+static void expect(const struct world_node *n, unsigned i, uint64_t id,
+		   enum vf_roce_wc_opcode opcode, uint32_t len)
 {
 	assert_true(n->cqe_count > i);
 	assert_int_equal(n->cqe[i].status, VF_ROCE_WC_SUCCESS);

@@ -25,7 +25,8 @@ static struct vf_roce_path path_to(const uint8_t dgid[16])
 	return path;
 }
 
-static int send_to(struct world_pair *p, const struct vf_roce_path *path, uint32_t qpn, uint32_t qkey, uint32_t len)
+static int send_to(struct world_pair *p, const struct vf_roce_path *path, uint32_t qpn,
+		   uint32_t qkey, uint32_t len)
 {
 	struct vf_roce_send_wr wr = {.wr_id = 1,
 				     .opcode = VF_ROCE_WR_SEND_WITH_IMM,

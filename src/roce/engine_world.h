@@ -2,15 +2,15 @@
 #ifndef VF_ROCE_ENGINE_WORLD_H
 #define VF_ROCE_ENGINE_WORLD_H
 /*
- * A small world for the engine's own tests: two engines, a wire between them that loses what a mask says, memory, completions and
- * events that are written down. One virtual clock.
+ * A small world for the engine's own tests: two engines, a wire between them that loses what a mask
+ * says, memory, completions and events that are written down. One virtual clock.
  */
 #include "roce/roce.h"
 
-#define WORLD_MEM 65536u
-#define WORLD_LOG 4096u
+#define WORLD_MEM  65536u
+#define WORLD_LOG  4096u
 #define WORLD_KEYS 8u
-#define WORLD_KEY 0x1000u /* key of the whole memory, all rights */
+#define WORLD_KEY  0x1000u /* key of the whole memory, all rights */
 #define WORLD_SLOT 3u
 
 struct world_key {
@@ -39,7 +39,7 @@ struct world_node {
 	uint32_t last_invalidated;
 	/* packets that this node sent */
 	unsigned sent;
-	uint64_t lose;	      /* bit n: the nth packet from now is lost */
+	uint64_t lose; /* bit n: the nth packet from now is lost */
 	uint8_t sent_opcode[WORLD_LOG];
 	uint32_t sent_psn[WORLD_LOG];
 	uint8_t sent_syndrome[WORLD_LOG];
@@ -52,7 +52,7 @@ struct world {
 	struct world_node node[2];
 	vf_nsec now;
 	vf_nsec delay;
-	bool is_cut; /* nothing arrives */
+	bool is_cut;   /* nothing arrives */
 	bool is_twice; /* every packet arrives twice */
 };
 
@@ -86,9 +86,10 @@ void world_settle(struct world *w);
 uint64_t world_addr(const struct world_node *n, uint32_t offset);
 void world_fill(struct world_node *n, uint32_t offset, uint32_t len, unsigned seed);
 bool world_is_filled(const struct world_node *n, uint32_t offset, uint32_t len, unsigned seed);
-void world_post_recv(struct world_node *n, struct vf_roce_qp *qp, uint64_t id, uint32_t offset, uint32_t len);
-int world_post(struct world_node *n, struct vf_roce_qp *qp, struct vf_roce_send_wr *wr, uint32_t offset,
-	       uint32_t len);
+void world_post_recv(struct world_node *n, struct vf_roce_qp *qp, uint64_t id, uint32_t offset,
+		     uint32_t len);
+int world_post(struct world_node *n, struct vf_roce_qp *qp, struct vf_roce_send_wr *wr,
+	       uint32_t offset, uint32_t len);
 uint64_t world_count(const struct world_node *n, int counter);
 uint64_t world_dropped(const struct world_node *n, enum vf_roce_drop why);
 unsigned world_events(const struct world_node *n, enum vf_roce_event event);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Multicast for UD (IBTA 10.5): each QP attached to a group gets its own copy of each packet to it, in the order of attaching. That
- * includes a QP that sent the packet itself, when the network brings it back: Linux has it so by default, and a flag at the
- * creation of the QP for those who do not want it.
+ * Multicast for UD (IBTA 10.5): each QP attached to a group gets its own copy of each packet to it,
+ * in the order of attaching. That includes a QP that sent the packet itself, when the network
+ * brings it back: Linux has it so by default, and a flag at the creation of the QP for those who do
+ * not want it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,14 +20,16 @@ struct attachment {
 
 static struct vf_list *bucket_of(struct vf_roce *r, const uint8_t mgid[16])
 {
-	uint32_t h = vf_load_be32(mgid + 12) * 0x9e3779b1u ^ vf_load_be32(mgid + 8) ^ vf_load_be32(mgid);
+	uint32_t h =
+		vf_load_be32(mgid + 12) * 0x9e3779b1u ^ vf_load_be32(mgid + 8) ^ vf_load_be32(mgid);
 
 	return &r->mcast[(h >> 16 ^ h) % VF_MCAST_BUCKETS];
 }
 
 static struct attachment *find(const struct vf_roce_qp *qp, const uint8_t mgid[16])
 {
-	VF_LIST_FOR_EACH(it, &qp->mcast_links) {
+	VF_LIST_FOR_EACH(it, &qp->mcast_links)
+	{
 		struct attachment *a = VF_LIST_ENTRY(it, struct attachment, qp_link);
 
 		if (memcmp(a->mgid, mgid, 16) == 0)
@@ -40,7 +43,9 @@ int vf_roce_mcast_attach(struct vf_roce_qp *qp, const uint8_t mgid[16])
 	struct attachment *a;
 
 	if (qp->cfg.type != VF_ROCE_UD)
-		return vf_refuse(EINVAL, "queue pair 0x%06x is not UD: only UD can be attached to multicast", qp->qpn);
+		return vf_refuse(
+			EINVAL, "queue pair 0x%06x is not UD: only UD can be attached to multicast",
+			qp->qpn);
 	if (find(qp, mgid))
 		return 0;
 	a = calloc(1, sizeof(*a));
@@ -65,7 +70,9 @@ int vf_roce_mcast_detach(struct vf_roce_qp *qp, const uint8_t mgid[16])
 	struct attachment *a = find(qp, mgid);
 
 	if (!a)
-		return vf_refuse(ENOENT, "queue pair 0x%06x is not attached to that multicast group", qp->qpn);
+		return vf_refuse(ENOENT,
+				 "queue pair 0x%06x is not attached to that multicast group",
+				 qp->qpn);
 	detach(a);
 	return 0;
 }
@@ -94,7 +101,8 @@ void vf_mcast_receive(struct vf_roce *r, vf_nsec now, const struct vf_packet *pk
 		vf_count_drop(r->counters, VF_DROP_BAD_OPCODE);
 		return;
 	}
-	VF_LIST_FOR_EACH(it, bucket_of(r, pkt->rx->dgid)) {
+	VF_LIST_FOR_EACH(it, bucket_of(r, pkt->rx->dgid))
+	{
 		struct attachment *a = VF_LIST_ENTRY(it, struct attachment, group_link);
 
 		if (memcmp(a->mgid, pkt->rx->dgid, 16) != 0)

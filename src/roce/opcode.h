@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef VF_ROCE_OPCODE_H
 #define VF_ROCE_OPCODE_H
-/* What each BTH opcode and each work request opcode is, as two constant tables that parsing, checking and building read. */
+/* What each BTH opcode and each work request opcode is, as two constant tables that parsing,
+ * checking and building read. */
 #include "roce/roce.h"
 
 /* BTH opcodes (IBTA 9.2.1, table 38). UC has the first twelve of RC, moved by VF_OP_UC. */
@@ -68,15 +69,15 @@ enum vf_wr_flags {
 	VF_WRF_RC = 1 << VF_ROCE_RC,
 	VF_WRF_UC = 1 << VF_ROCE_UC,
 	VF_WRF_UD = 1 << VF_ROCE_UD,
-	VF_WRF_LOCAL = 1 << 3,	 /* no packet */
+	VF_WRF_LOCAL = 1 << 3,	   /* no packet */
 	VF_WRF_RD_ATOMIC = 1 << 4, /* answered with data; counts against max_rd_atomic */
-	VF_WRF_INLINE = 1 << 5,	 /* may carry its data inline */
+	VF_WRF_INLINE = 1 << 5,	   /* may carry its data inline */
 };
 
 struct vf_wr_info {
 	const char *name;
 	uint16_t flags;
-	uint8_t wc_opcode;	     /* enum vf_roce_wc_opcode */
+	uint8_t wc_opcode;		   /* enum vf_roce_wc_opcode */
 	uint8_t first, middle, last, only; /* BTH opcodes for RC */
 };
 
@@ -88,7 +89,9 @@ static inline bool vf_wr_is_allowed(const struct vf_wr_info *wr, enum vf_roce_ty
 	return (wr->flags & (1u << type)) != 0;
 }
 
-/** BTH opcode of a packet of a message: which it is depends on the type and on where in the message it stands. */
-uint8_t vf_wr_packet_opcode(const struct vf_wr_info *wr, enum vf_roce_type type, bool is_first, bool is_last);
+/** BTH opcode of a packet of a message: which it is depends on the type and on where in the message
+ * it stands. */
+uint8_t vf_wr_packet_opcode(const struct vf_wr_info *wr, enum vf_roce_type type, bool is_first,
+			    bool is_last);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parsing and starting packets (IBTA 9.2 BTH, 9.3 extension headers, 9.6 header validation). Everything is bounds-checked against
- * the length that came in; what cannot be judged without a QP (path MTU, keys, sequence) is left to the QP's own steps.
+ * Parsing and starting packets (IBTA 9.2 BTH, 9.3 extension headers, 9.6 header validation).
+ * Everything is bounds-checked against the length that came in; what cannot be judged without a QP
+ * (path MTU, keys, sequence) is left to the QP's own steps.
  */
 #include "roce/packet.h"
 
@@ -39,7 +40,8 @@ static void read_extensions(const uint8_t *d, struct vf_packet *p)
 		p->imm_or_rkey = vf_load_be32(d + op->ieth_at);
 }
 
-/* IBTA 9.6: the payload is what lies between the headers and the pad; packets within a message carry no pad, its end some data. */
+/* IBTA 9.6: the payload is what lies between the headers and the pad; packets within a message
+ * carry no pad, its end some data. */
 static bool has_sound_payload(const struct vf_packet *p, unsigned pad)
 {
 	unsigned flags = p->op->flags;
@@ -92,7 +94,8 @@ void vf_packet_start(struct vf_roce_tx *tx, const struct vf_packet_start *s)
 	const struct vf_opcode_info *op = vf_opcode_info(s->opcode);
 	uint8_t *h = tx->headers;
 	uint8_t pad = (uint8_t)((0u - s->payload_len) & 3u);
-	unsigned flags = (unsigned)pad << VF_BTH_PAD_SHIFT | (s->is_solicited ? VF_BTH_SOLICITED : 0);
+	unsigned flags =
+		(unsigned)pad << VF_BTH_PAD_SHIFT | (s->is_solicited ? VF_BTH_SOLICITED : 0);
 
 	tx->header_len = op ? op->header_len : VF_CNP_LEN;
 	memset(h, 0, tx->header_len);

@@ -13,19 +13,19 @@ struct vf_packet {
 	bool is_solicited, is_ack_req;
 	uint16_t pkey;
 	uint32_t dest_qpn, psn, msn;
-	uint32_t src_qpn, qkey;	     /* DETH */
-	uint64_t va;		     /* RETH, AtomicETH */
-	uint32_t rkey, dma_len;	     /* RETH, AtomicETH */
-	uint64_t swap_add, compare;  /* AtomicETH */
-	uint64_t original;	     /* AtomicAckETH */
-	uint32_t imm_or_rkey;	     /* immediate as it lies in memory, or the IETH's rkey */
+	uint32_t src_qpn, qkey;	    /* DETH */
+	uint64_t va;		    /* RETH, AtomicETH */
+	uint32_t rkey, dma_len;	    /* RETH, AtomicETH */
+	uint64_t swap_add, compare; /* AtomicETH */
+	uint64_t original;	    /* AtomicAckETH */
+	uint32_t imm_or_rkey;	    /* immediate as it lies in memory, or the IETH's rkey */
 	const uint8_t *payload;
 	uint32_t payload_len;
 };
 
 /**
- * Reads a packet of an opcode that we know. False: it is to be dropped, and @why says for what. Checks what needs no QP: lengths
- * of headers, pad and payload, version, reserved opcodes.
+ * Reads a packet of an opcode that we know. False: it is to be dropped, and @why says for what.
+ * Checks what needs no QP: lengths of headers, pad and payload, version, reserved opcodes.
  */
 bool vf_packet_parse(const struct vf_roce_rx *rx, struct vf_packet *out, enum vf_roce_drop *why);
 
@@ -36,7 +36,8 @@ struct vf_packet_start {
 	uint32_t dest_qpn, psn, payload_len;
 };
 
-/** Fills BTH, header_len, payload_len and pad_len; extension headers are zeroed for the caller to fill by the opcode's row. */
+/** Fills BTH, header_len, payload_len and pad_len; extension headers are zeroed for the caller to
+ * fill by the opcode's row. */
 void vf_packet_start(struct vf_roce_tx *tx, const struct vf_packet_start *s);
 /** What the packet costs its receiver, as flow.h counts. */
 uint32_t vf_packet_tx_cost(const struct vf_roce_tx *tx);

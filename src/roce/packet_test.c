@@ -23,16 +23,21 @@ static void every_row_of_the_opcode_table_adds_up(void **state)
 		if (!i)
 			continue;
 		rows++;
-		len += (i->deth_at ? (unsigned)VF_DETH_LEN : 0) + (i->reth_at ? (unsigned)VF_RETH_LEN : 0) +
-		       (i->aeth_at ? (unsigned)VF_AETH_LEN : 0) + (i->atomic_at ? (unsigned)VF_ATOMIC_LEN : 0) +
-		       (i->atomic_ack_at ? (unsigned)VF_ATOMIC_ACK_LEN : 0) + (i->imm_at ? (unsigned)VF_IMM_LEN : 0) +
+		len += (i->deth_at ? (unsigned)VF_DETH_LEN : 0) +
+		       (i->reth_at ? (unsigned)VF_RETH_LEN : 0) +
+		       (i->aeth_at ? (unsigned)VF_AETH_LEN : 0) +
+		       (i->atomic_at ? (unsigned)VF_ATOMIC_LEN : 0) +
+		       (i->atomic_ack_at ? (unsigned)VF_ATOMIC_ACK_LEN : 0) +
+		       (i->imm_at ? (unsigned)VF_IMM_LEN : 0) +
 		       (i->ieth_at ? (unsigned)VF_IETH_LEN : 0);
 		assert_int_equal(i->header_len, len);
 		assert_true(len <= VF_ROCE_HEADERS_MAX);
 		assert_int_equal((i->flags & VF_OPF_IMM) != 0, i->imm_at != 0);
 		assert_int_equal((i->flags & VF_OPF_INV) != 0, i->ieth_at != 0);
 		/* the upper three bits say the service */
-		assert_int_equal(op >> 5, i->type == VF_ROCE_RC ? 0 : i->type == VF_ROCE_UC ? 1 : 3);
+		assert_int_equal(op >> 5, i->type == VF_ROCE_RC	  ? 0
+					  : i->type == VF_ROCE_UC ? 1
+								  : 3);
 	}
 	/* RC 21 and two with invalidate, UC 12, UD 2 */
 	assert_int_equal(rows, 21 + 2 + 12 + 2);
@@ -74,8 +79,11 @@ static void a_started_packet_parses_back_to_the_same_fields(void **state)
 	(void)state;
 	for (unsigned op = 0; op < 256; op++) {
 		const struct vf_opcode_info *i = vf_opcode_info((uint8_t)op);
-		struct vf_packet_start s = {
-			.opcode = (uint8_t)op, .is_solicited = true, .is_ack_req = true, .dest_qpn = 0xabcdef, .psn = 0xfffffe};
+		struct vf_packet_start s = {.opcode = (uint8_t)op,
+					    .is_solicited = true,
+					    .is_ack_req = true,
+					    .dest_qpn = 0xabcdef,
+					    .psn = 0xfffffe};
 		static struct vf_roce_tx tx;
 		uint8_t bytes[VF_ROCE_HEADERS_MAX + 8];
 		struct vf_roce_rx rx = {.data = bytes};

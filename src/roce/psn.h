@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef VF_ROCE_PSN_H
 #define VF_ROCE_PSN_H
-/* Packet sequence numbers: 24 bits that wrap (IBTA 9.7.2). One half of the space is ahead of a number, the other behind. */
+/* Packet sequence numbers: 24 bits that wrap (IBTA 9.7.2). One half of the space is ahead of a
+ * number, the other behind. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,7 +11,8 @@
 static inline uint32_t vf_psn_add(uint32_t psn, uint32_t n) { return (psn + n) & VF_PSN_MASK; }
 static inline uint32_t vf_psn_sub(uint32_t psn, uint32_t n) { return (psn - n) & VF_PSN_MASK; }
 
-/** How far @a is ahead of @b, -2^23 to 2^23 - 1. What is exactly half the space away counts as behind. */
+/** How far @a is ahead of @b, -2^23 to 2^23 - 1. What is exactly half the space away counts as
+ * behind. */
 static inline int32_t vf_psn_diff(uint32_t a, uint32_t b)
 {
 	uint32_t d = (a - b) & VF_PSN_MASK;

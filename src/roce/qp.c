@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs: making, finding and asking; their places in the engine's rounds; and the few services that their parts share
- * (IBTA 10.2.4). What changes their state is in qp_state.c.
+ * Queue pairs: making, finding and asking; their places in the engine's rounds; and the few
+ * services that their parts share (IBTA 10.2.4). What changes their state is in qp_state.c.
  */
 #include "roce/qp.h"
 
@@ -15,8 +15,8 @@ static int check_config(const struct vf_roce *r, const struct vf_roce_qp_config 
 	if (cfg->type > VF_ROCE_UD)
 		return vf_refuse(EINVAL, "queue pair type %d is not RC, UC or UD", (int)cfg->type);
 	if (cfg->send_sge_max > VF_ROCE_SGE_MAX || cfg->recv_sge_max > VF_ROCE_SGE_MAX)
-		return vf_refuse(EINVAL, "max_send_sge %u, max_recv_sge %u: not in 0..%u", cfg->send_sge_max,
-				 cfg->recv_sge_max, VF_ROCE_SGE_MAX);
+		return vf_refuse(EINVAL, "max_send_sge %u, max_recv_sge %u: not in 0..%u",
+				 cfg->send_sge_max, cfg->recv_sge_max, VF_ROCE_SGE_MAX);
 	if (cfg->inline_max > VF_ROCE_INLINE_MAX)
 		return vf_refuse(EINVAL, "max_inline_data %u is not in 0..%u", cfg->inline_max,
 				 VF_ROCE_INLINE_MAX);
@@ -28,7 +28,7 @@ static int check_config(const struct vf_roce *r, const struct vf_roce_qp_config 
 static int take_number(struct vf_roce_qp *qp)
 {
 	if (!qp->cfg.is_gsi)
-		return vf_qpn_take(&qp->r->qpns, qp, &qp->qpn);
+		return vf_qpn_alloc(&qp->r->qpns, qp, &qp->qpn);
 	qp->qpn = VF_ROCE_QPN_GSI;
 	qp->r->gsi = qp;
 	return 0;
@@ -39,7 +39,7 @@ static void give_number(struct vf_roce_qp *qp)
 	if (qp->cfg.is_gsi)
 		qp->r->gsi = NULL;
 	else if (qp->qpn)
-		vf_qpn_give(&qp->r->qpns, qp->qpn);
+		vf_qpn_free(&qp->r->qpns, qp->qpn);
 }
 
 static void free_parts(struct vf_roce_qp *qp)
@@ -50,7 +50,7 @@ static void free_parts(struct vf_roce_qp *qp)
 	free(qp);
 }
 
-static int make_parts(struct vf_roce_qp *qp)
+static int init_parts(struct vf_roce_qp *qp)
 {
 	int err = vf_sq_init(&qp->sq, &qp->cfg);
 
@@ -66,7 +66,8 @@ static int make_parts(struct vf_roce_qp *qp)
 	return err ? err : take_number(qp);
 }
 
-int vf_roce_qp_create(struct vf_roce *r, const struct vf_roce_qp_config *cfg, struct vf_roce_qp **out)
+int vf_roce_qp_create(struct vf_roce *r, const struct vf_roce_qp_config *cfg,
+		      struct vf_roce_qp **out)
 {
 	struct vf_roce_qp *qp;
 	int err = check_config(r, cfg);
@@ -80,7 +81,7 @@ int vf_roce_qp_create(struct vf_roce *r, const struct vf_roce_qp_config *cfg, st
 	qp->cfg = *cfg;
 	if (!qp->cfg.counters)
 		qp->cfg.counters = r->counters;
-	err = make_parts(qp);
+	err = init_parts(qp);
 	if (err) {
 		free_parts(qp);
 		return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef VF_ROCE_QP_H
 #define VF_ROCE_QP_H
-/* What a queue pair consists of, and how its parts call each other. Only files of the engine include this. */
+/* What a queue pair consists of, and how its parts call each other. Only files of the engine
+ * include this. */
 #include "roce/engine.h"
 #include "roce/opcode.h"
 #include "roce/packet.h"
@@ -10,35 +11,39 @@
 #include "roce/sq.h"
 
 #define VF_RD_ATOMIC_MAX 128u
-/** Packets of a QP that may be unanswered, read responses counted; half of it is asked to be acknowledged. */
+/** Packets of a QP that may be unanswered, read responses counted; half of it is asked to be
+ * acknowledged. */
 #define VF_WINDOW_MAX 128u
 #define VF_WINDOW_MIN 4u
 /** Packets that one QP may send before the next has its turn. */
 #define VF_QUANTUM 32u
-/** A receiver of marked packets asks for less at most this often, and a sender obeys at most this often (IBTA A17.9). */
+/** A receiver of marked packets asks for less at most this often, and a sender obeys at most this
+ * often (IBTA A17.9). */
 #define VF_CNP_GAP_NS (50 * VF_USEC)
 
 /* Sending half of RC, and the sequence numbers of UC and UD. */
 struct vf_requester {
-	uint32_t psn_next;   /* next PSN that was never sent */
-	uint32_t una;	     /* oldest PSN not answered (IBTA 9.7.3.1) */
-	uint32_t at_pkt;     /* packet within the WQE at vf_sq.at that goes next */
-	uint32_t since_ack;  /* packets sent since one asked for an ACK */
-	uint32_t window;     /* packets */
-	uint32_t grown;	     /* packets acknowledged since the window grew */
+	uint32_t psn_next;  /* next PSN that was never sent */
+	uint32_t una;	    /* oldest PSN not answered (IBTA 9.7.3.1) */
+	uint32_t at_pkt;    /* packet within the WQE at vf_sq.at that goes next */
+	uint32_t since_ack; /* packets sent since one asked for an ACK */
+	uint32_t window;    /* packets */
+	uint32_t grown;	    /* packets acknowledged since the window grew */
 	uint32_t rnr_psn, reread_psn;
-	uint32_t rd_end[VF_RD_ATOMIC_MAX]; /* last PSN of each read request or atomic in flight, a ring */
+	uint32_t rd_end[VF_RD_ATOMIC_MAX]; /* last PSN of each read request or atomic in flight, a
+					      ring */
 	uint32_t rd_head, rd_count;
 	uint8_t retry_left, rnr_left;
-	bool is_rnr_wait;   /* until the timer says */
-	bool is_rereading;  /* lost responses were asked for again, from reread_psn on */
-	bool is_drained;    /* said so to the host since SQD was entered */
-	vf_nsec cnp_until;  /* a CNP before this time is about what was already obeyed */
+	bool is_rnr_wait;  /* until the timer says */
+	bool is_rereading; /* lost responses were asked for again, from reread_psn on */
+	bool is_drained;   /* said so to the host since SQD was entered */
+	vf_nsec cnp_until; /* a CNP before this time is about what was already obeyed */
 };
 
-/* vf_roce_tx.fault_token: QPN in the upper 24 bits, whose packet, then a request number or a PSN. */
+/* vf_roce_tx.fault_token: QPN in the upper 24 bits, whose packet, then a request number or a PSN.
+ */
 #define VF_FAULT_RESPONSE (UINT64_C(1) << 39)
-#define VF_FAULT_REQUEST (UINT64_C(1) << 38)
+#define VF_FAULT_REQUEST  (UINT64_C(1) << 38)
 
 enum vf_msg { VF_MSG_NONE, VF_MSG_SEND, VF_MSG_WRITE };
 
@@ -49,7 +54,8 @@ struct vf_rd_resource {
 	uint32_t psn, count; /* of its responses */
 	uint32_t next;	     /* response to send next */
 	uint32_t msn;
-	uint32_t from;	     /* first response of the present run: it has the opcode that starts a message */
+	uint32_t from; /* first response of the present run: it has the opcode that starts a message
+			*/
 	bool is_atomic, is_pending, is_replay;
 };
 
@@ -62,10 +68,10 @@ struct vf_answer {
 
 /* Receiving half. */
 struct vf_responder {
-	uint32_t psn;	  /* expected */
-	uint32_t msn;	  /* messages done */
+	uint32_t psn;	   /* expected */
+	uint32_t msn;	   /* messages done */
 	uint32_t psn_seen; /* furthest PSN that was dropped for a gap */
-	bool is_gap;	  /* a NAK for the expected PSN was given; silence until it comes */
+	bool is_gap;	   /* a NAK for the expected PSN was given; silence until it comes */
 	bool has_established;
 	bool wants_cnp;
 	vf_nsec cnp_next;
@@ -77,7 +83,7 @@ struct vf_responder {
 	uint64_t va;
 	uint32_t rkey;
 	/* reads and atomics, a ring in the order of their PSNs; the last rd_max are kept */
-	struct vf_rd_resource *rd; /* VF_RD_ATOMIC_MAX of them; NULL unless RC */
+	struct vf_rd_resource *rd;  /* VF_RD_ATOMIC_MAX of them; NULL unless RC */
 	uint32_t rd_head, rd_count; /* oldest, number kept */
 	uint32_t rd_at;		    /* first that may be pending, counted from the oldest */
 	uint32_t rd_pending;
@@ -172,7 +178,8 @@ void vf_responder_nak(struct vf_roce_qp *qp, uint8_t syndrome, uint32_t psn);
 void vf_responder_read_failed(struct vf_roce_qp *qp, uint32_t psn, int err);
 void vf_responder_tx_fault(struct vf_roce_qp *qp, const struct vf_roce_tx *tx);
 void vf_responder_saw_mark(struct vf_roce_qp *qp, vf_nsec now);
-/** Ends the QP for what a request did: NAK @syndrome for @psn, @status for the receive that it used (if any), event. */
+/** Ends the QP for what a request did: NAK @syndrome for @psn, @status for the receive that it used
+ * (if any), event. */
 struct vf_resp_failure {
 	uint8_t syndrome;
 	uint32_t psn;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * States of a queue pair (IBTA 10.3.1). The host has checked that a move is one of the table; here is what a move does.
+ * States of a queue pair (IBTA 10.3.1). The host has checked that a move is one of the table; here
+ * is what a move does.
  *
  *   RESET ─▶ INIT ─▶ RTR ─▶ RTS ◀─▶ SQD          SQE ─▶ RTS (UC, UD)
  *              receives    answers  sends  started    send queue failed,
  *              may be      packets         requests   receiving goes on
  *              posted                      finish
- *   any ─▶ ERR  everything posted is flushed, now and later        any ─▶ RESET  everything is forgotten
+ *   any ─▶ ERR  everything posted is flushed, now and later        any ─▶ RESET  everything is
+ * forgotten
  *
  * Not possible: sending before RTS; answering before RTR; leaving ERR but to RESET.
  */
@@ -17,14 +19,16 @@
 
 static int check_ranges(const struct vf_roce_qp_attr *a, unsigned mask)
 {
-	if ((mask & VF_ROCE_ATTR_MTU) &&
-	    (a->mtu_bytes < 256 || a->mtu_bytes > VF_ROCE_MTU_MAX || (a->mtu_bytes & (a->mtu_bytes - 1))))
-		return vf_refuse(EINVAL, "path MTU %u is not 256, 512, 1024, 2048 or 4096", a->mtu_bytes);
+	if ((mask & VF_ROCE_ATTR_MTU) && (a->mtu_bytes < 256 || a->mtu_bytes > VF_ROCE_MTU_MAX ||
+					  (a->mtu_bytes & (a->mtu_bytes - 1))))
+		return vf_refuse(EINVAL, "path MTU %u is not 256, 512, 1024, 2048 or 4096",
+				 a->mtu_bytes);
 	if ((mask & VF_ROCE_ATTR_MAX_RD_ATOMIC) && a->max_rd_atomic > VF_RD_ATOMIC_MAX)
-		return vf_refuse(EINVAL, "max_rd_atomic %u is not in 0..%u", a->max_rd_atomic, VF_RD_ATOMIC_MAX);
-	if ((mask & VF_ROCE_ATTR_MAX_DEST_RD_ATOMIC) && a->max_dest_rd_atomic > VF_RD_ATOMIC_MAX)
-		return vf_refuse(EINVAL, "max_dest_rd_atomic %u is not in 0..%u", a->max_dest_rd_atomic,
+		return vf_refuse(EINVAL, "max_rd_atomic %u is not in 0..%u", a->max_rd_atomic,
 				 VF_RD_ATOMIC_MAX);
+	if ((mask & VF_ROCE_ATTR_MAX_DEST_RD_ATOMIC) && a->max_dest_rd_atomic > VF_RD_ATOMIC_MAX)
+		return vf_refuse(EINVAL, "max_dest_rd_atomic %u is not in 0..%u",
+				 a->max_dest_rd_atomic, VF_RD_ATOMIC_MAX);
 	if ((mask & VF_ROCE_ATTR_RETRY_CNT) && a->retry_cnt > 7)
 		return vf_refuse(EINVAL, "retry_cnt %u is not in 0..7", a->retry_cnt);
 	if ((mask & VF_ROCE_ATTR_RNR_RETRY) && a->rnr_retry > 7)
@@ -36,7 +40,8 @@ static int check_ranges(const struct vf_roce_qp_attr *a, unsigned mask)
 	return 0;
 }
 
-/* The UDP source port as Linux's rxe chooses it, so that both directions of a connection have one (and one path through ECMP). */
+/* The UDP source port as Linux's rxe chooses it, so that both directions of a connection have one
+ * (and one path through ECMP). */
 static uint16_t connected_sport(const struct vf_roce_qp *qp)
 {
 	uint64_t v = qp->attr.path.flow_label & 0xfffffu;
@@ -75,7 +80,8 @@ static int get_flow(struct vf_roce_qp *qp)
 	}
 	flow = vf_flow_get(qp->r->flows, &qp->attr.path, qp->attr.dest_qpn);
 	if (!flow)
-		return vf_refuse(ENOMEM, "no memory for a flow to queue pair 0x%06x", qp->attr.dest_qpn);
+		return vf_refuse(ENOMEM, "no memory for a flow to queue pair 0x%06x",
+				 qp->attr.dest_qpn);
 	put_flow(qp);
 	qp->flow = flow;
 	qp->udp_sport = connected_sport(qp);
@@ -173,7 +179,9 @@ static int move(struct vf_roce_qp *qp, enum vf_roce_state to)
 	}
 	if (from == VF_ROCE_ERR || to == VF_ROCE_ERR) {
 		if (to != VF_ROCE_ERR)
-			return vf_refuse(EINVAL, "queue pair 0x%06x: from ERR it can only go to RESET", qp->qpn);
+			return vf_refuse(EINVAL,
+					 "queue pair 0x%06x: from ERR it can only go to RESET",
+					 qp->qpn);
 		vf_qp_error(qp, false);
 		return 0;
 	}
@@ -187,7 +195,8 @@ static int move(struct vf_roce_qp *qp, enum vf_roce_state to)
 	return 0;
 }
 
-int vf_roce_qp_modify(struct vf_roce_qp *qp, vf_nsec now, const struct vf_roce_qp_attr *attr, unsigned mask)
+int vf_roce_qp_modify(struct vf_roce_qp *qp, vf_nsec now, const struct vf_roce_qp_attr *attr,
+		      unsigned mask)
 {
 	enum vf_roce_state to = mask & VF_ROCE_ATTR_STATE ? attr->state : qp->attr.state;
 	bool is_live = to >= VF_ROCE_RTR && to != VF_ROCE_ERR;
@@ -197,7 +206,8 @@ int vf_roce_qp_modify(struct vf_roce_qp *qp, vf_nsec now, const struct vf_roce_q
 	if (err)
 		return err;
 	take_fields(qp, attr, mask);
-	if (is_live && (qp->attr.state < VF_ROCE_RTR || (mask & (VF_ROCE_ATTR_PATH | VF_ROCE_ATTR_DEST_QPN)))) {
+	if (is_live && (qp->attr.state < VF_ROCE_RTR ||
+			(mask & (VF_ROCE_ATTR_PATH | VF_ROCE_ATTR_DEST_QPN)))) {
 		err = get_flow(qp);
 		if (err)
 			return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of QPs (IBTA 9.2.4, 10.2.4.3). A stale packet of a QP that is gone must not meet a new QP of the same number (IBTA
- * 9.7.1, ghost packets), so numbers are handed out round and round from a random start.
+ * Numbers of QPs (IBTA 9.2.4, 10.2.4.3). A stale packet of a QP that is gone must not meet a new QP
+ * of the same number (IBTA 9.7.1, ghost packets), so numbers are handed out round and round from a
+ * random start.
  */
 #include "roce/qpn.h"
 
@@ -24,7 +25,7 @@ void vf_qpn_free_all(struct vf_qpn_table *t)
 		free(t->chunk[i]);
 }
 
-int vf_qpn_take(struct vf_qpn_table *t, struct vf_roce_qp *qp, uint32_t *out)
+int vf_qpn_alloc(struct vf_qpn_table *t, struct vf_roce_qp *qp, uint32_t *out)
 {
 	uint32_t index = t->next;
 	struct vf_roce_qp ***chunk;
@@ -51,7 +52,7 @@ int vf_qpn_take(struct vf_qpn_table *t, struct vf_roce_qp *qp, uint32_t *out)
 	return 0;
 }
 
-void vf_qpn_give(struct vf_qpn_table *t, uint32_t qpn)
+void vf_qpn_free(struct vf_qpn_table *t, uint32_t qpn)
 {
 	uint32_t index = qpn & 0xffffu;
 

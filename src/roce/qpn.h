@@ -2,13 +2,16 @@
 #ifndef VF_ROCE_QPN_H
 #define VF_ROCE_QPN_H
 /*
- * QP numbers: slot in the upper eight bits, index in the lower sixteen. The table from index to QP grows in chunks as indices come into
- * use. Indices go round, so that a number is used again as late as possible.
+ * QP numbers: slot in the upper eight bits, index in the lower sixteen. The table from index to QP
+ * grows in chunks as indices come into use. Indices go round, so that a number is used again as
+ * late as possible.
  */
 #include "roce/roce.h"
 
 #define VF_QPN_CHUNK 256u
-#define VF_QPN_INDEX_FIRST 16u /* 0 and 1 are special numbers (in slot 0); the rest is left free for what else may become so */
+#define VF_QPN_INDEX_FIRST                                                                         \
+	16u /* 0 and 1 are special numbers (in slot 0); the rest is left free for what else may    \
+	       become so */
 #define VF_QPN_INDEX_END 0xffffu /* not handed out: 0xffffff is multicast */
 
 struct vf_qpn_table {
@@ -22,8 +25,8 @@ struct vf_qpn_table {
 void vf_qpn_init(struct vf_qpn_table *t, unsigned slot, uint32_t max, uint64_t start);
 void vf_qpn_free_all(struct vf_qpn_table *t);
 /** A number for @qp. -ENOSPC, -ENOMEM. */
-int vf_qpn_take(struct vf_qpn_table *t, struct vf_roce_qp *qp, uint32_t *out);
-void vf_qpn_give(struct vf_qpn_table *t, uint32_t qpn);
+int vf_qpn_alloc(struct vf_qpn_table *t, struct vf_roce_qp *qp, uint32_t *out);
+void vf_qpn_free(struct vf_qpn_table *t, uint32_t qpn);
 
 static inline struct vf_roce_qp *vf_qpn_find(const struct vf_qpn_table *t, uint32_t qpn)
 {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The requester: turns send work requests into request packets (IBTA 9.7.3 RC, 9.8.2 UC, 9.8.3 UD), as a list of steps:
+ * The requester: turns send work requests into request packets (IBTA 9.7.3 RC, 9.8.2 UC, 9.8.3 UD),
+ * as a list of steps:
  *
  *   find ─▶ fence ─▶ local operation ─▶ start ─▶ limits ─▶ headers ─▶ flow ─▶ payload ─▶ commit
  *
- * Each step passes on, or says why nothing can be sent now. What makes it possible again (an answer, a timer, a post, the flow) puts the
- * QP back into the round. The place to send from is (vf_sq.at, vf_requester.at_pkt); going back moves it, answers move una.
+ * Each step passes on, or says why nothing can be sent now. What makes it possible again (an
+ * answer, a timer, a post, the flow) puts the QP back into the round. The place to send from is
+ * (vf_sq.at, vf_requester.at_pkt); going back moves it, answers move una.
  *
  *             una ≤ PSN at the place to send from ≤ psn_next           psn_next - una ≤ window
  *
- * A long read goes out as several read requests, each not longer than half a window, so that what is in flight stays bounded.
+ * A long read goes out as several read requests, each not longer than half a window, so that what
+ * is in flight stays bounded.
  */
 #include "roce/requester.h"
 
@@ -63,7 +66,8 @@ static enum vf_step refuse(struct vf_request *q, enum vf_roce_wc_status status)
 	return VF_STEP_IDLE;
 }
 
-/* UC and UD: the host has the last packet in its hands; the completion follows when it comes back to the engine. */
+/* UC and UD: the host has the last packet in its hands; the completion follows when it comes back
+ * to the engine. */
 static void finish_unreliable(struct vf_roce_qp *qp, struct vf_send_wqe *w)
 {
 	w->is_done = true;
@@ -84,9 +88,11 @@ static enum vf_step run_local(struct vf_request *q)
 	w->is_started = true;
 	w->first_psn = w->last_psn = qp->req.psn_next;
 	if (is_bind)
-		err = qp->r->ops->mem_bind(qp->r->host, qp->cfg.qp_host, vf_send_wqe_bytes(w), w->bind_len);
+		err = qp->r->ops->mem_bind(qp->r->host, qp->cfg.qp_host, vf_send_wqe_bytes(w),
+					   w->bind_len);
 	else
-		err = qp->r->ops->mem_invalidate(qp->r->host, qp->cfg.qp_host, w->imm_or_rkey, false);
+		err = qp->r->ops->mem_invalidate(qp->r->host, qp->cfg.qp_host, w->imm_or_rkey,
+						 false);
 	if (err)
 		return refuse(q, is_bind ? VF_ROCE_WC_MW_BIND_ERR : VF_ROCE_WC_LOC_PROT_ERR);
 	if (qp->cfg.type == VF_ROCE_RC) {
@@ -108,7 +114,8 @@ static uint32_t count_packets(const struct vf_roce_qp *qp, const struct vf_send_
 	return (w->length + mtu - 1) / mtu;
 }
 
-/* Is all of the local memory usable? Asked once for a message of several packets; one packet is asked about when it is mapped. */
+/* Is all of the local memory usable? Asked once for a message of several packets; one packet is
+ * asked about when it is mapped. */
 static int check_local(struct vf_roce_qp *qp, const struct vf_send_wqe *w)
 {
 	unsigned access = vf_send_wqe_has(w, VF_WRF_RD_ATOMIC) ? VF_ROCE_LOCAL_WRITE : 0;
@@ -118,8 +125,10 @@ static int check_local(struct vf_roce_qp *qp, const struct vf_send_wqe *w)
 	if (w->packets == 1 && !access)
 		return 0;
 	for (unsigned i = 0; i < w->sge_count && !err; i++) {
-		struct vf_roce_mem m = {
-			.key = sge[i].lkey, .addr = sge[i].addr, .len = sge[i].length, .access = access};
+		struct vf_roce_mem m = {.key = sge[i].lkey,
+					.addr = sge[i].addr,
+					.len = sge[i].length,
+					.access = access};
 
 		if (m.len)
 			err = vf_qp_mem_check(qp, &m);
@@ -147,8 +156,8 @@ static enum vf_step start(struct vf_request *q)
 }
 
 /*
- * Responses that one read request asks for at most: half a window, or half of what this process's socket buffer bears, because a peer that
- * is no Verbifrost knows nothing of that buffer.
+ * Responses that one read request asks for at most: half a window, or half of what this process's
+ * socket buffer bears, because a peer that is no Verbifrost knows nothing of that buffer.
  */
 uint32_t vf_requester_read_part(const struct vf_roce_qp *qp)
 {
@@ -234,7 +243,8 @@ static enum vf_step commit(struct vf_request *q)
 	return VF_STEP_SENT;
 }
 
-enum vf_step vf_requester_next(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx, struct vf_flow **flow)
+enum vf_step vf_requester_next(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx,
+			       struct vf_flow **flow)
 {
 	static enum vf_step (*const steps[])(struct vf_request *) = {
 		find, fence, run_local, start, limit, headers, gate, payload, commit,
@@ -256,7 +266,8 @@ enum vf_step vf_requester_next(struct vf_roce_qp *qp, vf_nsec now, struct vf_roc
 static void forget_reads_from(struct vf_requester *req, uint32_t psn)
 {
 	while (req->rd_count &&
-	       !vf_psn_is_before(req->rd_end[(req->rd_head + req->rd_count - 1) % VF_RD_ATOMIC_MAX], psn))
+	       !vf_psn_is_before(req->rd_end[(req->rd_head + req->rd_count - 1) % VF_RD_ATOMIC_MAX],
+				 psn))
 		req->rd_count--;
 }
 
@@ -270,7 +281,9 @@ void vf_requester_go_back(struct vf_roce_qp *qp, vf_nsec now, uint32_t psn)
 		if (w->is_done || vf_psn_is_before(w->last_psn, psn))
 			continue;
 		qp->sq.at = i;
-		qp->req.at_pkt = vf_psn_is_before(w->first_psn, psn) ? (psn - w->first_psn) & VF_PSN_MASK : 0;
+		qp->req.at_pkt = vf_psn_is_before(w->first_psn, psn)
+					 ? (psn - w->first_psn) & VF_PSN_MASK
+					 : 0;
 		break;
 	}
 	forget_reads_from(&qp->req, psn);
@@ -291,7 +304,8 @@ void vf_requester_catch_up(struct vf_roce_qp *qp)
 	if (qp->sq.at >= qp->sq.count)
 		return;
 	w = vf_sq_at(&qp->sq, qp->sq.at);
-	if (w->is_started && !w->is_done && vf_psn_is_before(vf_psn_add(w->first_psn, req->at_pkt), req->una))
+	if (w->is_started && !w->is_done &&
+	    vf_psn_is_before(vf_psn_add(w->first_psn, req->at_pkt), req->una))
 		req->at_pkt = (req->una - w->first_psn) & VF_PSN_MASK;
 }
 
@@ -325,7 +339,8 @@ void vf_requester_timer(struct vf_roce_qp *qp, vf_nsec now)
 	vf_completer_retry(qp, now, qp->req.una);
 }
 
-/* IBTA A17.9 leaves the reaction open: here the window is halved; it grows by one packet for each window that is answered. */
+/* IBTA A17.9 leaves the reaction open: here the window is halved; it grows by one packet for each
+ * window that is answered. */
 void vf_requester_cnp(struct vf_roce_qp *qp, vf_nsec now)
 {
 	vf_count(qp->cfg.counters, VF_CNT_RP_CNP_HANDLED);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Request packets: headers (IBTA 9.3, 9.4) and payload by reference. AckReq stands on the last packet of each RC message, on every
- * packet with which half a window went unasked, and, as Linux's rxe has it, on packets of QP 1.
+ * Request packets: headers (IBTA 9.3, 9.4) and payload by reference. AckReq stands on the last
+ * packet of each RC message, on every packet with which half a window went unasked, and, as Linux's
+ * rxe has it, on packets of QP 1.
  */
 #include "roce/requester.h"
 #include "roce/wire.h"
@@ -78,7 +79,9 @@ void vf_request_headers(struct vf_request *q)
 		.opcode = vf_wr_packet_opcode(w->info, qp->cfg.type, at == 0, is_last),
 		.dest_qpn = qp->cfg.type == VF_ROCE_UD ? w->remote_qpn : qp->attr.dest_qpn,
 		.psn = q->psn,
-		.payload_len = is_rd ? 0 : is_last ? w->length - at * mtu : mtu,
+		.payload_len = is_rd	 ? 0
+			       : is_last ? w->length - at * mtu
+					 : mtu,
 	};
 	const struct vf_opcode_info *op = vf_opcode_info(s.opcode);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The responder of RC and UC: what a request that comes in does (IBTA 9.7.4 RC, 9.8.2.2 UC), as a list of steps in the order
- * of the specification:
+ * The responder of RC and UC: what a request that comes in does (IBTA 9.7.4 RC, 9.8.2.2 UC), as a
+ * list of steps in the order of the specification:
  *
- *   greet ─▶ PSN ─▶ opcode sequence ─▶ rights ─▶ resources ─▶ length ─▶ access ─▶ execute ─▶ acknowledge
+ *   greet ─▶ PSN ─▶ opcode sequence ─▶ rights ─▶ resources ─▶ length ─▶ access ─▶ execute ─▶
+ * acknowledge
  *
- * A step that objects gives a verdict: RC answers with a NAK, and but for gaps and RNR the QP ends (IBTA 9.9.3, classes B and C); UC
- * drops the message without a word (class D). State changes in the last two steps only, so a refused packet can come again.
+ * A step that objects gives a verdict: RC answers with a NAK, and but for gaps and RNR the QP ends
+ * (IBTA 9.9.3, classes B and C); UC drops the message without a word (class D). State changes in
+ * the last two steps only, so a refused packet can come again.
  *
  *     behind: done before, answered again   │ expected │   ahead: a gap, one NAK, then silence
  *   ────────────────────────────────────────┴──────────┴─────────────────────────────────────
  *
- * What UC does instead: a gap breaks the message that was coming in; the next first packet starts afresh (IBTA 9.8.2.2.3).
+ * What UC does instead: a gap breaks the message that was coming in; the next first packet starts
+ * afresh (IBTA 9.8.2.2.3).
  */
 #include "roce/responder.h"
 
@@ -33,8 +36,10 @@ void vf_responder_reset(struct vf_roce_qp *qp)
 enum vf_step vf_request_refuse(struct vf_inbound *in, const struct vf_refusal *why)
 {
 	struct vf_roce_qp *qp = in->qp;
-	struct vf_resp_failure f = {
-		.syndrome = why->nak, .psn = in->pkt->psn, .status = why->status, .event = why->event};
+	struct vf_resp_failure f = {.syndrome = why->nak,
+				    .psn = in->pkt->psn,
+				    .status = why->status,
+				    .event = why->event};
 
 	vf_qp_drop(qp, why->drop);
 	if (in->is_reliable) {
@@ -50,9 +55,8 @@ enum vf_step vf_request_refuse(struct vf_inbound *in, const struct vf_refusal *w
 
 static enum vf_step refuse_invalid(struct vf_inbound *in, enum vf_roce_drop drop)
 {
-	const struct vf_refusal why = {.nak = VF_NAK_INVALID_REQUEST,
-				       .drop = drop,
-				       .event = VF_ROCE_EVENT_QP_REQ_ERR};
+	const struct vf_refusal why = {
+		.nak = VF_NAK_INVALID_REQUEST, .drop = drop, .event = VF_ROCE_EVENT_QP_REQ_ERR};
 
 	return vf_request_refuse(in, &why);
 }
@@ -153,7 +157,9 @@ static enum vf_step check_psn(struct vf_inbound *in)
 static enum vf_step check_sequence(struct vf_inbound *in)
 {
 	unsigned flags = in->pkt->op->flags;
-	enum vf_msg kind = flags & VF_OPF_SEND ? VF_MSG_SEND : flags & VF_OPF_WRITE ? VF_MSG_WRITE : VF_MSG_NONE;
+	enum vf_msg kind = flags & VF_OPF_SEND	  ? VF_MSG_SEND
+			   : flags & VF_OPF_WRITE ? VF_MSG_WRITE
+						  : VF_MSG_NONE;
 	enum vf_msg open = in->qp->resp.msg;
 
 	if (flags & VF_OPF_FIRST ? open == VF_MSG_NONE : open == kind)
@@ -177,7 +183,8 @@ static enum vf_step check_rights(struct vf_inbound *in)
 	return refuse_invalid(in, VF_DROP_ACCESS);
 }
 
-/* IBTA 9.7.5.2.8: nothing posted. The NAK names how long to wait; what follows it is dropped silently until it comes again. */
+/* IBTA 9.7.5.2.8: nothing posted. The NAK names how long to wait; what follows it is dropped
+ * silently until it comes again. */
 static enum vf_step no_receive(struct vf_inbound *in)
 {
 	struct vf_responder *resp = &in->qp->resp;
@@ -240,8 +247,15 @@ static enum vf_step check_length(struct vf_inbound *in)
 void vf_responder_receive(struct vf_roce_qp *qp, vf_nsec now, const struct vf_packet *pkt)
 {
 	static enum vf_step (*const steps[])(struct vf_inbound *) = {
-		greet,	      check_psn,	 check_sequence,     check_rights,	    check_resources,
-		check_length, vf_request_access, vf_request_execute, vf_request_acknowledge,
+		greet,
+		check_psn,
+		check_sequence,
+		check_rights,
+		check_resources,
+		check_length,
+		vf_request_access,
+		vf_request_execute,
+		vf_request_acknowledge,
 	};
 	struct vf_inbound in = {
 		.qp = qp, .now = now, .pkt = pkt, .is_reliable = qp->cfg.type == VF_ROCE_RC};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the responder sends: read responses (IBTA 9.7.5.1.9), atomic answers, ACK and NAK (9.7.5.1), congestion notifications
- * (A17.9). One ACK stands for everything before it, so only the last that is due is kept; it goes out behind the responses
- * whose PSNs come before it. Reads and atomics are kept in a ring for repetition until as many new ones came as were agreed.
+ * What the responder sends: read responses (IBTA 9.7.5.1.9), atomic answers, ACK and NAK (9.7.5.1),
+ * congestion notifications (A17.9). One ACK stands for everything before it, so only the last that
+ * is due is kept; it goes out behind the responses whose PSNs come before it. Reads and atomics are
+ * kept in a ring for repetition until as many new ones came as were agreed.
  *
  *   kept, oldest first:   answered │ answered │ pending │ pending │ …      then the ACK or NAK
  *                                             ▲ rd_at
@@ -75,8 +76,10 @@ bool vf_responder_can_keep(const struct vf_roce_qp *qp)
 {
 	uint32_t max = qp->attr.max_dest_rd_atomic;
 
-	/* What the oldest was asked is still to be answered for the first time: the requester has more in flight than agreed. */
-	return max > 0 && (qp->resp.rd_count < max || !kept_at(qp, 0)->is_pending || kept_at(qp, 0)->is_replay);
+	/* What the oldest was asked is still to be answered for the first time: the requester has
+	 * more in flight than agreed. */
+	return max > 0 && (qp->resp.rd_count < max || !kept_at(qp, 0)->is_pending ||
+			   kept_at(qp, 0)->is_replay);
 }
 
 static void forget_oldest(struct vf_responder *resp)
@@ -133,7 +136,8 @@ void vf_responder_replay(struct vf_roce_qp *qp, struct vf_rd_resource *res, uint
 {
 	struct vf_responder *resp = &qp->resp;
 	uint32_t next = (psn - res->psn) & VF_PSN_MASK;
-	uint32_t i = ((uint32_t)(res - resp->rd) + VF_RD_ATOMIC_MAX - resp->rd_head) % VF_RD_ATOMIC_MAX;
+	uint32_t i =
+		((uint32_t)(res - resp->rd) + VF_RD_ATOMIC_MAX - resp->rd_head) % VF_RD_ATOMIC_MAX;
 
 	if (res->is_pending && res->next <= next)
 		return;
@@ -169,7 +173,8 @@ static void put_aeth(struct vf_roce_tx *tx, uint8_t syndrome, uint32_t msn)
 }
 
 /*
- * A NAK that was overtaken: what it asked for came before it was sent. It is an ACK then, or names what is missing now.
+ * A NAK that was overtaken: what it asked for came before it was sent. It is an ACK then, or names
+ * what is missing now.
  */
 static void refresh(struct vf_roce_qp *qp)
 {
@@ -200,8 +205,9 @@ static void make_answer(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *t
 	vf_qp_tx_start(qp, tx, &s);
 	put_aeth(tx, resp->answer.syndrome, resp->msn);
 	resp->answer.is_pending = false;
-	vf_count(qp->cfg.counters,
-		 (resp->answer.syndrome & VF_AETH_KIND_MASK) == VF_AETH_RNR ? VF_CNT_RNR_NAK_SENT : VF_CNT_ACKS_SENT);
+	vf_count(qp->cfg.counters, (resp->answer.syndrome & VF_AETH_KIND_MASK) == VF_AETH_RNR
+					   ? VF_CNT_RNR_NAK_SENT
+					   : VF_CNT_ACKS_SENT);
 	vf_flow_sent(qp->flow, now, vf_packet_tx_cost(tx));
 }
 
@@ -252,7 +258,8 @@ static uint8_t response_opcode(const struct vf_rd_resource *res)
 }
 
 /* The memory is asked for again with each packet: the key may be gone since. */
-static int map_response(struct vf_roce_qp *qp, const struct vf_rd_resource *res, struct vf_roce_tx *tx)
+static int map_response(struct vf_roce_qp *qp, const struct vf_rd_resource *res,
+			struct vf_roce_tx *tx)
 {
 	struct vf_roce_mem m = {
 		.key = res->rkey,
@@ -270,7 +277,8 @@ static int map_response(struct vf_roce_qp *qp, const struct vf_rd_resource *res,
 	return 0;
 }
 
-static void make_response_headers(struct vf_roce_qp *qp, const struct vf_rd_resource *res, struct vf_roce_tx *tx)
+static void make_response_headers(struct vf_roce_qp *qp, const struct vf_rd_resource *res,
+				  struct vf_roce_tx *tx)
 {
 	uint32_t mtu = qp->attr.mtu_bytes;
 	struct vf_packet_start s = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The responder's last three steps: may the request have the memory (IBTA 9.7.4.1.7 and 10.6.7), do it, say so. Reads and atomics
- * are kept for their answers (IBTA 9.7.4.2); the answers themselves are made when there is room to send them.
+ * The responder's last three steps: may the request have the memory (IBTA 9.7.4.1.7 and 10.6.7), do
+ * it, say so. Reads and atomics are kept for their answers (IBTA 9.7.4.2); the answers themselves
+ * are made when there is room to send them.
  */
 #include <errno.h>
 
@@ -24,10 +25,11 @@ static enum vf_step refuse_access(struct vf_inbound *in)
 /* The key was good, but the memory behind it is gone: the requester cannot be at fault. */
 static enum vf_step refuse_memory(struct vf_inbound *in, enum vf_roce_wc_status status)
 {
-	const struct vf_refusal why = {.nak = VF_NAK_REMOTE_OPERATION,
-				       .drop = VF_DROP_ACCESS,
-				       .status = status,
-				       .event = status == VF_ROCE_WC_SUCCESS ? VF_ROCE_EVENT_QP_ACCESS_ERR : -1};
+	const struct vf_refusal why = {
+		.nak = VF_NAK_REMOTE_OPERATION,
+		.drop = VF_DROP_ACCESS,
+		.status = status,
+		.event = status == VF_ROCE_WC_SUCCESS ? VF_ROCE_EVENT_QP_ACCESS_ERR : -1};
 
 	return vf_request_refuse(in, &why);
 }
@@ -37,12 +39,15 @@ static enum vf_step refuse_by(struct vf_inbound *in, int err)
 	return err == -EFAULT ? refuse_memory(in, VF_ROCE_WC_SUCCESS) : refuse_access(in);
 }
 
-/* The first packet asks for the whole message; a message of one packet is asked about when it is mapped. */
+/* The first packet asks for the whole message; a message of one packet is asked about when it is
+ * mapped. */
 enum vf_step vf_request_access(struct vf_inbound *in)
 {
 	unsigned flags = in->pkt->op->flags;
-	struct vf_roce_mem m = {
-		.key = in->pkt->rkey, .addr = in->pkt->va, .len = in->pkt->dma_len, .is_remote = true};
+	struct vf_roce_mem m = {.key = in->pkt->rkey,
+				.addr = in->pkt->va,
+				.len = in->pkt->dma_len,
+				.is_remote = true};
 	static const struct vf_refusal misaligned = {.nak = VF_NAK_INVALID_REQUEST,
 						     .drop = VF_DROP_ACCESS,
 						     .event = VF_ROCE_EVENT_QP_REQ_ERR};
@@ -86,7 +91,8 @@ static enum vf_step execute_write(struct vf_inbound *in)
 	struct vf_roce_qp *qp = in->qp;
 	struct vf_responder *resp = &qp->resp;
 	struct iovec iov[VF_ROCE_TX_IOV];
-	struct vf_roce_mem m = {.len = in->pkt->payload_len, .access = VF_ROCE_REMOTE_WRITE, .is_remote = true};
+	struct vf_roce_mem m = {
+		.len = in->pkt->payload_len, .access = VF_ROCE_REMOTE_WRITE, .is_remote = true};
 	int n = 0;
 
 	if (in->pkt->op->flags & VF_OPF_FIRST) {
@@ -101,7 +107,8 @@ static enum vf_step execute_write(struct vf_inbound *in)
 	if (m.len)
 		n = vf_qp_mem_map(qp, &m, iov, VF_ROCE_TX_IOV);
 	if (n > 0)
-		n = qp->r->ops->mem_write(qp->r->host, iov, n, in->pkt->payload, in->pkt->payload_len);
+		n = qp->r->ops->mem_write(qp->r->host, iov, n, in->pkt->payload,
+					  in->pkt->payload_len);
 	if (n < 0)
 		return refuse_by(in, n);
 	resp->msg = VF_MSG_WRITE;
@@ -117,7 +124,8 @@ static enum vf_step too_many(struct vf_inbound *in)
 	return vf_request_refuse(in, &why);
 }
 
-/* IBTA 9.7.4.2: the response's PSNs follow from the length; the next request's PSN comes after them all. */
+/* IBTA 9.7.4.2: the response's PSNs follow from the length; the next request's PSN comes after them
+ * all. */
 static enum vf_step execute_read(struct vf_inbound *in)
 {
 	uint32_t mtu = in->qp->attr.mtu_bytes, len = in->pkt->dma_len;
@@ -159,8 +167,8 @@ static enum vf_step execute_atomic(struct vf_inbound *in)
 	err = vf_qp_mem_map(qp, &m, iov, VF_ROCE_TX_IOV);
 	if (err == 1)
 		err = qp->r->ops->mem_atomic(qp->r->host, iov, is_swap,
-					     is_swap ? in->pkt->compare : in->pkt->swap_add, in->pkt->swap_add,
-					     &res.original);
+					     is_swap ? in->pkt->compare : in->pkt->swap_add,
+					     in->pkt->swap_add, &res.original);
 	else if (err >= 0)
 		err = -EFAULT;
 	if (err < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Receive queues (IBTA 10.8.3.3 posting, 10.2.9 shared receive queues). A message takes the request at the head with its first
- * packet and keeps it until it completes; a UC message that broke leaves it for the next (IBTA 9.8.3.2.2).
+ * Receive queues (IBTA 10.8.3.3 posting, 10.2.9 shared receive queues). A message takes the request
+ * at the head with its first packet and keeps it until it completes; a UC message that broke leaves
+ * it for the next (IBTA 9.8.3.2.2).
  */
 #include "roce/rq.h"
 
@@ -14,7 +15,8 @@
 
 static size_t wqe_size(uint32_t sge_max)
 {
-	return (sizeof(struct vf_recv_wqe) + sge_max * sizeof(struct vf_roce_sge) + 15u) & ~(size_t)15;
+	return (sizeof(struct vf_recv_wqe) + sge_max * sizeof(struct vf_roce_sge) + 15u) &
+	       ~(size_t)15;
 }
 
 int vf_ring_init(struct vf_ring *ring, uint32_t max, uint32_t sge_max)
@@ -48,7 +50,8 @@ int vf_ring_put(struct vf_ring *ring, const struct vf_roce_recv_wr *wr)
 	struct vf_recv_wqe *w;
 
 	if (wr->sge_count > ring->sge_max)
-		return vf_refuse(EINVAL, "num_sge %u is not in 0..%u", wr->sge_count, ring->sge_max);
+		return vf_refuse(EINVAL, "num_sge %u is not in 0..%u", wr->sge_count,
+				 ring->sge_max);
 	if (ring->count >= ring->max)
 		return vf_refuse(ENOMEM, "receive queue is full: %u requests", ring->max);
 	w = vf_ring_at(ring, ring->count);
@@ -77,7 +80,8 @@ int vf_roce_post_recv(struct vf_roce_qp *qp, const struct vf_roce_recv_wr *wr)
 	if (qp->cfg.srq)
 		return vf_refuse(EINVAL, "queue pair 0x%06x receives from a shared queue", qp->qpn);
 	if (qp->attr.state == VF_ROCE_RESET)
-		return vf_refuse(EINVAL, "queue pair 0x%06x cannot receive in state RESET", qp->qpn);
+		return vf_refuse(EINVAL, "queue pair 0x%06x cannot receive in state RESET",
+				 qp->qpn);
 	err = vf_ring_put(&qp->rq.ring, wr);
 	if (!err && qp->attr.state == VF_ROCE_ERR)
 		vf_rq_flush(qp);
@@ -148,7 +152,8 @@ int vf_rq_scatter(struct vf_roce_qp *qp, uint32_t offset, const void *from, uint
 }
 
 /* What the packet that ended the message says in the completion. */
-static void describe(struct vf_roce_cqe *cqe, const struct vf_roce_qp *qp, const struct vf_packet *pkt)
+static void describe(struct vf_roce_cqe *cqe, const struct vf_roce_qp *qp,
+		     const struct vf_packet *pkt)
 {
 	unsigned flags = pkt->op->flags;
 
@@ -166,8 +171,8 @@ static void describe(struct vf_roce_cqe *cqe, const struct vf_roce_qp *qp, const
 	}
 }
 
-void vf_rq_complete(struct vf_roce_qp *qp, enum vf_roce_wc_status status, const struct vf_packet *pkt,
-		    uint32_t byte_len)
+void vf_rq_complete(struct vf_roce_qp *qp, enum vf_roce_wc_status status,
+		    const struct vf_packet *pkt, uint32_t byte_len)
 {
 	struct vf_roce_cqe cqe = {
 		.cq = qp->cfg.recv_cq,

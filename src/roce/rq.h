@@ -47,17 +47,20 @@ static inline struct vf_recv_wqe *vf_ring_at(const struct vf_ring *ring, uint32_
 }
 void vf_ring_drop_head(struct vf_ring *ring);
 
-/** The request that the coming message uses: the one already taken, else the next. NULL: nothing is posted. */
+/** The request that the coming message uses: the one already taken, else the next. NULL: nothing is
+ * posted. */
 struct vf_recv_wqe *vf_rq_take(struct vf_roce_qp *qp);
-/** Bytes the next message would have room for, without taking anything; false: nothing is posted. */
+/** Bytes the next message would have room for, without taking anything; false: nothing is posted.
+ */
 bool vf_rq_peek(struct vf_roce_qp *qp, uint64_t *room);
-/** The next request's number of bytes @from the SRQ's ring: copies and takes it, fires the limit event. */
+/** The next request's number of bytes @from the SRQ's ring: copies and takes it, fires the limit
+ * event. */
 struct vf_recv_wqe *vf_srq_take(struct vf_roce_srq *srq, struct vf_recv_wqe *copy);
 /** Scatters into the taken request at @offset. 0, or -errno of the memory. */
 int vf_rq_scatter(struct vf_roce_qp *qp, uint32_t offset, const void *from, uint32_t len);
 /** Completes the taken request; @pkt tells what came (NULL with an error status). */
-void vf_rq_complete(struct vf_roce_qp *qp, enum vf_roce_wc_status status, const struct vf_packet *pkt,
-		    uint32_t byte_len);
+void vf_rq_complete(struct vf_roce_qp *qp, enum vf_roce_wc_status status,
+		    const struct vf_packet *pkt, uint32_t byte_len);
 void vf_rq_flush(struct vf_roce_qp *qp);
 void vf_rq_clear(struct vf_roce_qp *qp);
 

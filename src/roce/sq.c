@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The send queue (IBTA 10.8.2 posting, 10.8.3 order of completions). Requests are copied at posting, are started in order by the
- * requester, and are completed in order from the head.
+ * The send queue (IBTA 10.8.2 posting, 10.8.3 order of completions). Requests are copied at
+ * posting, are started in order by the requester, and are completed in order from the head.
  *
  *   posted ─▶ started ─▶ done ─▶ completed (slot free)
  *      │         │
- *      └─────────┴──▶ status is bad ─▶ completed with it when it is at the head; what is behind it is flushed
+ *      └─────────┴──▶ status is bad ─▶ completed with it when it is at the head; what is behind it
+ * is flushed
  *
- * Not possible: done behind a bad one completed well; a completion before that of an earlier request.
+ * Not possible: done behind a bad one completed well; a completion before that of an earlier
+ * request.
  */
 #include "roce/sq.h"
 
@@ -46,8 +48,8 @@ static int total_length(const struct vf_roce_send_wr *wr, uint64_t *out)
 	for (unsigned i = 0; i < wr->sge_count; i++)
 		total += wr->sge[i].length;
 	if (total > VF_ROCE_MSG_MAX)
-		return vf_refuse(EINVAL, "message of %llu bytes is longer than %u", (unsigned long long)total,
-				 VF_ROCE_MSG_MAX);
+		return vf_refuse(EINVAL, "message of %llu bytes is longer than %u",
+				 (unsigned long long)total, VF_ROCE_MSG_MAX);
 	*out = total;
 	return 0;
 }
@@ -60,13 +62,16 @@ static int check_data(const struct vf_roce_qp *qp, const struct vf_roce_send_wr 
 	if (is_inline && !(info->flags & VF_WRF_INLINE))
 		return vf_refuse(EINVAL, "%s cannot carry inline data", info->name);
 	if (is_inline && total > qp->sq.inline_max)
-		return vf_refuse(EINVAL, "inline data of %llu bytes is longer than max_inline_data %u",
+		return vf_refuse(EINVAL,
+				 "inline data of %llu bytes is longer than max_inline_data %u",
 				 (unsigned long long)total, qp->sq.inline_max);
 	if (!is_inline && wr->sge_count > qp->sq.sge_max)
-		return vf_refuse(EINVAL, "num_sge %u is not in 0..%u", wr->sge_count, qp->sq.sge_max);
+		return vf_refuse(EINVAL, "num_sge %u is not in 0..%u", wr->sge_count,
+				 qp->sq.sge_max);
 	if ((info->wc_opcode == VF_ROCE_WC_COMP_SWAP || info->wc_opcode == VF_ROCE_WC_FETCH_ADD) &&
 	    total != 8)
-		return vf_refuse(EINVAL, "%s takes 8 bytes, not %llu", info->name, (unsigned long long)total);
+		return vf_refuse(EINVAL, "%s takes 8 bytes, not %llu", info->name,
+				 (unsigned long long)total);
 	if (qp->cfg.type == VF_ROCE_UD && total > qp->attr.mtu_bytes)
 		return vf_refuse(EINVAL, "UD message of %llu bytes is longer than the MTU %u",
 				 (unsigned long long)total, qp->attr.mtu_bytes);
@@ -79,16 +84,17 @@ static int check_request(const struct vf_roce_qp *qp, const struct vf_roce_send_
 	int err;
 
 	if (qp->attr.state < VF_ROCE_RTS)
-		return vf_refuse(EINVAL, "queue pair 0x%06x cannot send in state %d: it must be in RTS", qp->qpn,
-				 (int)qp->attr.state);
+		return vf_refuse(EINVAL,
+				 "queue pair 0x%06x cannot send in state %d: it must be in RTS",
+				 qp->qpn, (int)qp->attr.state);
 	if (!info || !vf_wr_is_allowed(info, qp->cfg.type))
 		return vf_refuse(EINVAL, "send opcode %d is not one of this queue pair's type",
 				 (int)wr->opcode);
 	if (info->flags & VF_WRF_LOCAL) {
 		*total = 0;
 		if (wr->opcode == VF_ROCE_WR_BIND_MW && (!wr->bind || wr->bind_len > VF_BIND_MAX))
-			return vf_refuse(EINVAL, "bind request of %u bytes is not in 1..%u", wr->bind_len,
-					 VF_BIND_MAX);
+			return vf_refuse(EINVAL, "bind request of %u bytes is not in 1..%u",
+					 wr->bind_len, VF_BIND_MAX);
 		return 0;
 	}
 	if (qp->cfg.type == VF_ROCE_UD && !wr->path)
@@ -111,7 +117,8 @@ static void copy_data(struct vf_send_wqe *w, const struct vf_roce_send_wr *wr)
 	} else if (wr->flags & VF_ROCE_SEND_INLINE) {
 		for (unsigned i = 0; i < wr->sge_count; i++) {
 			if (wr->sge[i].length)
-				memcpy(to, (const void *)(uintptr_t)wr->sge[i].addr, wr->sge[i].length);
+				memcpy(to, (const void *)(uintptr_t)wr->sge[i].addr,
+				       wr->sge[i].length);
 			to += wr->sge[i].length;
 		}
 	} else if (wr->sge_count) {
@@ -120,7 +127,8 @@ static void copy_data(struct vf_send_wqe *w, const struct vf_roce_send_wr *wr)
 	}
 }
 
-static void copy_request(struct vf_roce_qp *qp, struct vf_send_wqe *w, const struct vf_roce_send_wr *wr)
+static void copy_request(struct vf_roce_qp *qp, struct vf_send_wqe *w,
+			 const struct vf_roce_send_wr *wr)
 {
 	w->wr_id = wr->wr_id;
 	w->opcode = (uint8_t)wr->opcode;
@@ -154,7 +162,8 @@ int vf_roce_post_send(struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr)
 	if (qp->cfg.type == VF_ROCE_UD) {
 		flow = vf_flow_get(qp->r->flows, wr->path, wr->remote_qpn);
 		if (!flow)
-			return vf_refuse(ENOMEM, "no memory for a flow to queue pair 0x%06x", wr->remote_qpn);
+			return vf_refuse(ENOMEM, "no memory for a flow to queue pair 0x%06x",
+					 wr->remote_qpn);
 	}
 	w = vf_sq_at(&qp->sq, qp->sq.count);
 	w->info = info;
@@ -173,7 +182,8 @@ int vf_roce_post_send(struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr)
 
 /* ---- completing ---- */
 
-static void complete(struct vf_roce_qp *qp, const struct vf_send_wqe *w, enum vf_roce_wc_status status)
+static void complete(struct vf_roce_qp *qp, const struct vf_send_wqe *w,
+		     enum vf_roce_wc_status status)
 {
 	struct vf_roce_cqe cqe = {
 		.cq = qp->cfg.send_cq,
@@ -186,7 +196,8 @@ static void complete(struct vf_roce_qp *qp, const struct vf_send_wqe *w, enum vf
 		.solicited = status != VF_ROCE_WC_SUCCESS,
 	};
 
-	if (status == VF_ROCE_WC_SUCCESS && !qp->cfg.is_sig_all && !(w->flags & VF_ROCE_SEND_SIGNALED))
+	if (status == VF_ROCE_WC_SUCCESS && !qp->cfg.is_sig_all &&
+	    !(w->flags & VF_ROCE_SEND_SIGNALED))
 		return;
 	if (status != VF_ROCE_WC_SUCCESS)
 		vf_count(qp->cfg.counters, VF_CNT_REQ_CQE_ERROR);
@@ -209,7 +220,8 @@ static void drop_head(struct vf_roce_qp *qp)
 		qp->req.at_pkt = 0;
 }
 
-/* IBTA 10.3.1: an error in its send queue ends an RC QP, but leaves UC and UD their receive queue (SQE). */
+/* IBTA 10.3.1: an error in its send queue ends an RC QP, but leaves UC and UD their receive queue
+ * (SQE). */
 static void fail(struct vf_roce_qp *qp)
 {
 	if (qp->cfg.type == VF_ROCE_RC) {

@@ -14,7 +14,8 @@ struct vf_send_wqe {
 	struct vf_flow *flow; /* UD: the one to its destination */
 	uint32_t seq;	      /* number of the request, for fault tokens */
 	uint32_t length;
-	uint32_t first_psn, last_psn, packets; /* set when it is started; packets: PSNs that it takes */
+	uint32_t first_psn, last_psn,
+		packets; /* set when it is started; packets: PSNs that it takes */
 	uint32_t imm_or_rkey;
 	uint32_t rkey;
 	uint64_t remote_addr, compare_add, swap;
@@ -65,9 +66,11 @@ static inline struct vf_send_wqe *vf_sq_at(const struct vf_sq *sq, uint32_t i)
 	return (struct vf_send_wqe *)(void *)(sq->slots + (size_t)slot * sq->stride);
 }
 
-/** Completes what is done, from the head, in order; ends the QP when the head is known to end badly. */
+/** Completes what is done, from the head, in order; ends the QP when the head is known to end
+ * badly. */
 void vf_sq_settle(struct vf_roce_qp *qp);
-/** Completes everything in the queue: what is done well, the first bad one with its status, the rest as flushed. */
+/** Completes everything in the queue: what is done well, the first bad one with its status, the
+ * rest as flushed. */
 void vf_sq_flush(struct vf_roce_qp *qp);
 /** Forgets everything without completions. */
 void vf_sq_clear(struct vf_roce_qp *qp);

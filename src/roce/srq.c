@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared receive queues (IBTA 10.2.9): requests are taken in the order in which they were posted, by whichever QP's message comes
- * first; the limit event fires once, when fewer than the limit remain (IBTA 10.2.9.3).
+ * Shared receive queues (IBTA 10.2.9): requests are taken in the order in which they were posted,
+ * by whichever QP's message comes first; the limit event fires once, when fewer than the limit
+ * remain (IBTA 10.2.9.3).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +10,17 @@
 #include "base/reason.h"
 #include "roce/qp.h"
 
-int vf_roce_srq_create(struct vf_roce *r, const struct vf_roce_srq_config *cfg, struct vf_roce_srq **out)
+int vf_roce_srq_create(struct vf_roce *r, const struct vf_roce_srq_config *cfg,
+		       struct vf_roce_srq **out)
 {
 	struct vf_roce_srq *srq;
 	int err;
 
 	if (cfg->max == 0 || cfg->sge_max > VF_ROCE_SGE_MAX)
-		return vf_refuse(EINVAL, "shared receive queue: max_wr %u must not be 0, max_sge %u is not in 0..%u",
-				 cfg->max, cfg->sge_max, VF_ROCE_SGE_MAX);
+		return vf_refuse(
+			EINVAL,
+			"shared receive queue: max_wr %u must not be 0, max_sge %u is not in 0..%u",
+			cfg->max, cfg->sge_max, VF_ROCE_SGE_MAX);
 	if (cfg->limit > cfg->max)
 		return vf_refuse(EINVAL, "srq_limit %u is not in 0..%u", cfg->limit, cfg->max);
 	srq = calloc(1, sizeof(*srq));
@@ -77,9 +81,11 @@ int vf_roce_srq_resize(struct vf_roce_srq *srq, uint32_t max)
 	int err;
 
 	if (max == 0 || max < srq->ring.count)
-		return vf_refuse(EINVAL, "max_wr %u is fewer than the %u requests posted", max, srq->ring.count);
+		return vf_refuse(EINVAL, "max_wr %u is fewer than the %u requests posted", max,
+				 srq->ring.count);
 	if (max < srq->limit)
-		return vf_refuse(EINVAL, "max_wr %u is less than the armed limit %u", max, srq->limit);
+		return vf_refuse(EINVAL, "max_wr %u is less than the armed limit %u", max,
+				 srq->limit);
 	err = vf_ring_init(&ring, max, srq->ring.sge_max);
 	if (err)
 		return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers and time codes: RNR NAK timer (IBTA 9.7.5.2.8, table 46), local ACK time-out (IBTA 9.7.6.1.3), and the heap that knows
- * which timer is due first. Equal times are served in an order that depends on nothing but the calls made before.
+ * Timers and time codes: RNR NAK timer (IBTA 9.7.5.2.8, table 46), local ACK time-out
+ * (IBTA 9.7.6.1.3), and the heap that knows which timer is due first. Equal times are served in an
+ * order that depends on nothing but the calls made before.
  */
 #include "roce/timers.h"
 
@@ -11,9 +12,10 @@
 #include "base/reason.h"
 
 /* In units of 10 us, as the table has them. */
-static const uint32_t rnr_10us[32] = {65536, 1,	   2,	 3,    4,    6,	   8,	 12,	16,    24,   32,
-				      48,    64,   96,	 128,  192,  256,  384,	 512,	768,   1024, 1536,
-				      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+static const uint32_t rnr_10us[32] = {65536, 1,	   2,	 3,	4,     6,     8,     12,
+				      16,    24,   32,	 48,	64,    96,    128,   192,
+				      256,   384,  512,	 768,	1024,  1536,  2048,  3072,
+				      4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 vf_nsec vf_roce_rnr_ns(unsigned code) { return (vf_nsec)rnr_10us[code & 31u] * 10 * VF_USEC; }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time codes against the specification's tables, the timer heap, QP numbers, and names of counters. */
+/* Time codes against the specification's tables, the timer heap, QP numbers, and names of counters.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,17 +18,19 @@
 static void rnr_codes_are_those_of_the_table(void **state)
 {
 	/* Milliseconds as the specification prints them. */
-	static const char *const ms[32] = {"655.36", "0.01",  "0.02",	"0.03",	  "0.04",   "0.06",   "0.08",	"0.12",
-					   "0.16",   "0.24",  "0.32",	"0.48",	  "0.64",   "0.96",   "1.28",	"1.92",
-					   "2.56",   "3.84",  "5.12",	"7.68",	  "10.24",  "15.36",  "20.48",	"30.72",
-					   "40.96",  "61.44", "81.92",	"122.88", "163.84", "245.76", "327.68", "491.52"};
+	static const char *const ms[32] = {
+		"655.36", "0.01",  "0.02",  "0.03",   "0.04",	"0.06",	  "0.08",   "0.12",
+		"0.16",	  "0.24",  "0.32",  "0.48",   "0.64",	"0.96",	  "1.28",   "1.92",
+		"2.56",	  "3.84",  "5.12",  "7.68",   "10.24",	"15.36",  "20.48",  "30.72",
+		"40.96",  "61.44", "81.92", "122.88", "163.84", "245.76", "327.68", "491.52"};
 
 	(void)state;
 	for (unsigned i = 0; i < 32; i++) {
 		vf_nsec ns = vf_roce_rnr_ns(i);
 		char text[24];
 
-		snprintf(text, sizeof(text), "%u.%02u", (unsigned)(ns / VF_MSEC), (unsigned)(ns % VF_MSEC / 10000));
+		snprintf(text, sizeof(text), "%u.%02u", (unsigned)(ns / VF_MSEC),
+			 (unsigned)(ns % VF_MSEC / 10000));
 		assert_string_equal(text, ms[i]);
 		assert_true(ns % 10000 == 0);
 	}
@@ -83,23 +86,23 @@ static void a_freed_number_is_not_used_again_before_all_others(void **state)
 
 	(void)state;
 	vf_qpn_init(&t, 0xff, 4, 65530);
-	assert_int_equal(vf_qpn_take(&t, qp, &first), 0);
+	assert_int_equal(vf_qpn_alloc(&t, qp, &first), 0);
 	assert_int_equal(first >> VF_ROCE_SLOT_SHIFT, 0xff);
 	assert_ptr_equal(vf_qpn_find(&t, first), qp);
 	assert_null(vf_qpn_find(&t, first ^ 0x10000u));
-	vf_qpn_give(&t, first);
+	vf_qpn_free(&t, first);
 	assert_null(vf_qpn_find(&t, first));
 	for (unsigned i = 0; i < VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST - 1; i++) {
-		assert_int_equal(vf_qpn_take(&t, qp, &qpn), 0);
+		assert_int_equal(vf_qpn_alloc(&t, qp, &qpn), 0);
 		assert_true(qpn != first);
 		assert_true((qpn & 0xffff) >= VF_QPN_INDEX_FIRST && qpn != 0xffffff);
-		vf_qpn_give(&t, qpn);
+		vf_qpn_free(&t, qpn);
 	}
-	assert_int_equal(vf_qpn_take(&t, qp, &qpn), 0);
+	assert_int_equal(vf_qpn_alloc(&t, qp, &qpn), 0);
 	assert_int_equal(qpn, first);
 	for (unsigned i = 1; i < 4; i++)
-		assert_int_equal(vf_qpn_take(&t, qp, &qpn), 0);
-	assert_int_equal(vf_qpn_take(&t, qp, &qpn), -ENOSPC);
+		assert_int_equal(vf_qpn_alloc(&t, qp, &qpn), 0);
+	assert_int_equal(vf_qpn_alloc(&t, qp, &qpn), -ENOSPC);
 	vf_qpn_free_all(&t);
 }
 
@@ -114,7 +117,8 @@ static void every_counter_and_drop_has_a_name_of_its_own(void **state)
 	assert_null(vf_roce_counter_name(-1));
 	assert_null(vf_roce_counter_name(VF_CNT_COUNT));
 	assert_string_equal(vf_roce_counter_name(VF_CNT_OUT_OF_SEQUENCE), "out_of_sequence");
-	assert_string_equal(vf_roce_counter_name((int)VF_CNT_DROP_FIRST + (int)VF_DROP_BAD_QKEY), "drop_bad_qkey");
+	assert_string_equal(vf_roce_counter_name((int)VF_CNT_DROP_FIRST + (int)VF_DROP_BAD_QKEY),
+			    "drop_bad_qkey");
 	assert_string_equal(vf_roce_drop_name(VF_DROP_BAD_QKEY), "bad_qkey");
 	assert_null(vf_roce_drop_name(VF_DROP_COUNT));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Receiving datagrams (IBTA 9.8.3, Q_Key check 9.6.1.4; global route header in the first 40 bytes of the receive, 11.4.2.1). RoCE
- * v2 has an IP header in place of the global route header: an IPv6 header fills the 40 bytes, an IPv4 header the last 20 of them.
+ * Receiving datagrams (IBTA 9.8.3, Q_Key check 9.6.1.4; global route header in the first 40 bytes
+ * of the receive, 11.4.2.1). RoCE v2 has an IP header in place of the global route header: an IPv6
+ * header fills the 40 bytes, an IPv4 header the last 20 of them.
  */
 #include "roce/qp.h"
 #include "roce/wire.h"
@@ -19,7 +20,8 @@ static uint16_t header_checksum(const uint8_t *h)
 	return (uint16_t)~sum;
 }
 
-/* The header as it was on the wire, as far as the host has told: identification and flow label read as 0. */
+/* The header as it was on the wire, as far as the host has told: identification and flow label read
+ * as 0. */
 static void write_grh(const struct vf_roce_rx *rx, uint8_t *grh)
 {
 	uint16_t udp_len = (uint16_t)(UDP_LEN + rx->len + ICRC_LEN);

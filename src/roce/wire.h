@@ -2,8 +2,8 @@
 #ifndef VF_ROCE_WIRE_H
 #define VF_ROCE_WIRE_H
 /*
- * Where each field of the transport headers lies (IBTA 9.2, 9.3), as offsets from the start of its header, and one getter or
- * setter for those that are not whole bytes.
+ * Where each field of the transport headers lies (IBTA 9.2, 9.3), as offsets from the start of its
+ * header, and one getter or setter for those that are not whole bytes.
  */
 #include <stdbool.h>
 
@@ -21,14 +21,14 @@ enum {
 	VF_BTH_PSN = 9,
 };
 
-#define VF_BTH_SOLICITED 0x80u
-#define VF_BTH_PAD_SHIFT 4
-#define VF_BTH_PAD_MASK 0x3u
+#define VF_BTH_SOLICITED    0x80u
+#define VF_BTH_PAD_SHIFT    4
+#define VF_BTH_PAD_MASK	    0x3u
 #define VF_BTH_VERSION_MASK 0xfu
-#define VF_BTH_BECN 0x40u
-#define VF_BTH_ACK_REQ_BIT 0x80u
-#define VF_PKEY_DEFAULT 0xffffu
-#define VF_PKEY_BASE_MASK 0x7fffu
+#define VF_BTH_BECN	    0x40u
+#define VF_BTH_ACK_REQ_BIT  0x80u
+#define VF_PKEY_DEFAULT	    0xffffu
+#define VF_PKEY_BASE_MASK   0x7fffu
 
 /* Datagram extension header: Q_Key, source QP. */
 enum { VF_DETH_LEN = 8, VF_DETH_QKEY = 0, VF_DETH_SRC_QPN = 5 };
@@ -51,14 +51,15 @@ enum { VF_GRH_LEN = 40 };
 /* A congestion notification packet is a BTH and sixteen reserved bytes (IBTA A17.9.3). */
 enum { VF_CNP_LEN = VF_BTH_LEN + 16 };
 
-/* AETH syndrome (IBTA 9.7.5.2, table 44): the upper three bits say what it is, the lower five a credit, timer or code. */
-#define VF_AETH_KIND_MASK 0xe0u
+/* AETH syndrome (IBTA 9.7.5.2, table 44): the upper three bits say what it is, the lower five a
+ * credit, timer or code. */
+#define VF_AETH_KIND_MASK  0xe0u
 #define VF_AETH_VALUE_MASK 0x1fu
-#define VF_AETH_ACK 0x00u
-#define VF_AETH_RNR 0x20u
-#define VF_AETH_NAK 0x60u
+#define VF_AETH_ACK	   0x00u
+#define VF_AETH_RNR	   0x20u
+#define VF_AETH_NAK	   0x60u
 #define VF_AETH_NO_CREDITS 0x1fu
-#define VF_AETH_ACK_PLAIN (VF_AETH_ACK | VF_AETH_NO_CREDITS)
+#define VF_AETH_ACK_PLAIN  (VF_AETH_ACK | VF_AETH_NO_CREDITS)
 enum vf_nak {
 	VF_NAK_SEQUENCE = 0x60,
 	VF_NAK_INVALID_REQUEST = 0x61,
@@ -87,7 +88,10 @@ static inline bool vf_bth_is_ack_req(const uint8_t *bth)
 	return (bth[VF_BTH_ACK_REQ] & VF_BTH_ACK_REQ_BIT) != 0;
 }
 
-static inline uint32_t vf_bth_dest_qpn(const uint8_t *bth) { return vf_load_be24(bth + VF_BTH_DEST_QPN); }
+static inline uint32_t vf_bth_dest_qpn(const uint8_t *bth)
+{
+	return vf_load_be24(bth + VF_BTH_DEST_QPN);
+}
 static inline uint32_t vf_bth_psn(const uint8_t *bth) { return vf_load_be24(bth + VF_BTH_PSN); }
 
 #endif

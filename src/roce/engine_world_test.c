@@ -12,7 +12,7 @@
 #include "roce/engine_world.h"
 #include "roce/wire.h"
 
-#define TX_MAX 16u
+#define TX_MAX	   16u
 #define PACKET_MAX (VF_ROCE_HEADERS_MAX + VF_ROCE_MTU_MAX + 4u)
 
 /* ---- the host's operations ---- */
@@ -90,8 +90,8 @@ static int mem_read(void *host, const struct iovec *iov, int count, void *to, si
 	return 0;
 }
 
-static int mem_atomic(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add, uint64_t swap,
-		      uint64_t *original)
+static int mem_atomic(void *host, const struct iovec *iov, bool is_swap, uint64_t compare_add,
+		      uint64_t swap, uint64_t *original)
 {
 	uint64_t v;
 
@@ -145,8 +145,14 @@ static void note_event(struct world_node *n, void *who, enum vf_roce_event event
 	n->event[n->event_count++].event = event;
 }
 
-static void qp_event(void *host, void *qp_host, enum vf_roce_event event) { note_event(host, qp_host, event); }
-static void srq_event(void *host, void *srq_host, enum vf_roce_event event) { note_event(host, srq_host, event); }
+static void qp_event(void *host, void *qp_host, enum vf_roce_event event)
+{
+	note_event(host, qp_host, event);
+}
+static void srq_event(void *host, void *srq_host, enum vf_roce_event event)
+{
+	note_event(host, srq_host, event);
+}
 
 static const struct vf_roce_host_ops ops = {
 	.mem_check = mem_check,
@@ -241,9 +247,10 @@ void world_to_init(struct world *w, struct world_pair *p, int node)
 	struct vf_roce_qp_attr a = attr_of(w, p, node);
 
 	a.state = VF_ROCE_INIT;
-	assert_int_equal(vf_roce_qp_modify(p->qp[node], w->now, &a,
-					   VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_ACCESS | VF_ROCE_ATTR_QKEY),
-			 0);
+	assert_int_equal(
+		vf_roce_qp_modify(p->qp[node], w->now, &a,
+				  VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_ACCESS | VF_ROCE_ATTR_QKEY),
+		0);
 }
 
 void world_to_rtr(struct world *w, struct world_pair *p, int node)
@@ -252,9 +259,11 @@ void world_to_rtr(struct world *w, struct world_pair *p, int node)
 
 	a.state = VF_ROCE_RTR;
 	assert_int_equal(vf_roce_qp_modify(p->qp[node], w->now, &a,
-					   VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_PATH | VF_ROCE_ATTR_MTU |
-						   VF_ROCE_ATTR_DEST_QPN | VF_ROCE_ATTR_RQ_PSN |
-						   VF_ROCE_ATTR_MAX_DEST_RD_ATOMIC | VF_ROCE_ATTR_MIN_RNR_TIMER),
+					   VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_PATH |
+						   VF_ROCE_ATTR_MTU | VF_ROCE_ATTR_DEST_QPN |
+						   VF_ROCE_ATTR_RQ_PSN |
+						   VF_ROCE_ATTR_MAX_DEST_RD_ATOMIC |
+						   VF_ROCE_ATTR_MIN_RNR_TIMER),
 			 0);
 }
 
@@ -264,8 +273,9 @@ void world_to_rts(struct world *w, struct world_pair *p, int node)
 
 	a.state = VF_ROCE_RTS;
 	assert_int_equal(vf_roce_qp_modify(p->qp[node], w->now, &a,
-					   VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_SQ_PSN | VF_ROCE_ATTR_TIMEOUT |
-						   VF_ROCE_ATTR_RETRY_CNT | VF_ROCE_ATTR_RNR_RETRY |
+					   VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_SQ_PSN |
+						   VF_ROCE_ATTR_TIMEOUT | VF_ROCE_ATTR_RETRY_CNT |
+						   VF_ROCE_ATTR_RNR_RETRY |
 						   VF_ROCE_ATTR_MAX_RD_ATOMIC),
 			 0);
 }
@@ -417,7 +427,10 @@ uint64_t world_addr(const struct world_node *n, uint32_t offset)
 	return ((uint64_t)n->index + 1) * UINT64_C(0x100000000) - 0x100u + offset;
 }
 
-static uint8_t pattern(uint32_t i, unsigned seed) { return (uint8_t)(i * 7u + (i >> 8) + seed * 31u + 1u); }
+static uint8_t pattern(uint32_t i, unsigned seed)
+{
+	return (uint8_t)(i * 7u + (i >> 8) + seed * 31u + 1u);
+}
 
 void world_fill(struct world_node *n, uint32_t offset, uint32_t len, unsigned seed)
 {
@@ -433,7 +446,8 @@ bool world_is_filled(const struct world_node *n, uint32_t offset, uint32_t len, 
 	return true;
 }
 
-void world_post_recv(struct world_node *n, struct vf_roce_qp *qp, uint64_t id, uint32_t offset, uint32_t len)
+void world_post_recv(struct world_node *n, struct vf_roce_qp *qp, uint64_t id, uint32_t offset,
+		     uint32_t len)
 {
 	struct vf_roce_sge sge = {world_addr(n, offset), len, WORLD_KEY};
 	struct vf_roce_recv_wr wr = {.wr_id = id, .sge_count = 1, .sge = &sge};
@@ -441,8 +455,8 @@ void world_post_recv(struct world_node *n, struct vf_roce_qp *qp, uint64_t id, u
 	assert_int_equal(vf_roce_post_recv(qp, &wr), 0);
 }
 
-int world_post(struct world_node *n, struct vf_roce_qp *qp, struct vf_roce_send_wr *wr, uint32_t offset,
-	       uint32_t len)
+int world_post(struct world_node *n, struct vf_roce_qp *qp, struct vf_roce_send_wr *wr,
+	       uint32_t offset, uint32_t len)
 {
 	struct vf_roce_sge sge = {world_addr(n, offset), len, WORLD_KEY};
 
