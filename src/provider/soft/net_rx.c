@@ -75,7 +75,10 @@ static bool is_intact(struct vf_soft_net *net, const struct vf_os_udp_addr *a, c
 	net->rx.hint.last_id = 0;
 	if (net->icrc != NET_ICRC_CHECK)
 		return true;
-	return vf_icrc_is_valid(&ip, data, len, &net->rx.hint);
+	if (!vf_icrc_is_valid(&ip, data, len, &net->rx.hint))
+		return false;
+	return !net_is_ipv4(a->src) ||
+	       vf_ip_id_is_plausible(&net->rx.ids, a->src, a->dst, net->rx.hint.last_id);
 }
 
 static void capture(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "provider/soft/impair.h"
+#include "provider/soft/ip_id.h"
 #include "provider/soft/net.h"
 #include "provider/soft/pcap.h"
 #include "roce/icrc.h"
@@ -55,6 +56,7 @@ struct net_rx {
 	struct vf_roce_rx packet[NET_RX_PACKETS];
 	unsigned count;
 	struct vf_icrc_hint hint;
+	struct vf_ip_ids ids;
 	/* counted while only rx_lock is held */
 	uint32_t dropped[VF_DROP_COUNT], forwarded;
 	unsigned rounds;
