@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queues of events behind a descriptor: asynchronous events of a context, completion events of a channel.
+ * Queues of events behind a descriptor: asynchronous events of a context, completion events of a
+ *channel.
  *
  *	              put                          get
  *	  empty ─────────────▶ not empty ─────────────────────▶ empty
  *	  nothing to read      one byte to read   the byte is taken first, then the oldest event;
  *	                                          what is left puts a new byte there
  *
- * The descriptor is one end of a socket pair: a get reads from it as read(2) does, with everything that belongs to that (blocking
- * or not as the program has set it, interrupted or restarted as its signal handlers ask for), while the queue itself can look
- * and drain without ever blocking. Prohibited: reading from the descriptor with the lock held, unless it cannot block.
+ * The descriptor is one end of a socket pair: a get reads from it as read(2) does, with everything
+ *that belongs to that (blocking or not as the program has set it, interrupted or restarted as its
+ *signal handlers ask for), while the queue itself can look and drain without ever blocking.
+ *Prohibited: reading from the descriptor with the lock held, unless it cannot block.
  *
- * What is counted as delivered is counted under the lock, so that an object that is being destroyed (vf_event_queue_block) sees
- * either the event in the queue or its delivery.
+ * What is counted as delivered is counted under the lock, so that an object that is being destroyed
+ *(vf_event_queue_block) sees either the event in the queue or its delivery.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +76,8 @@ void vf_event_queue_destroy(struct vf_event_queue *q)
 {
 	if (!q)
 		return;
-	VF_LIST_FOR_EACH_SAFE(it, &q->events) {
+	VF_LIST_FOR_EACH_SAFE(it, &q->events)
+	{
 		struct vf_event *e = VF_LIST_ENTRY(it, struct vf_event, link);
 
 		vf_list_del(it);
@@ -122,16 +125,18 @@ static void count_delivery(const struct vf_event *e)
 	}
 	switch (e->async.event_type) {
 	case IBV_EVENT_CQ_ERR:
-		atomic_fetch_add(&((struct vf_cq *)(void *)e->async.element.cq)->async_delivered, 1);
+		atomic_fetch_add(&((struct vf_cq *)(void *)e->async.element.cq)->async_delivered,
+				 1);
 		break;
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		atomic_fetch_add(&((struct vf_srq *)(void *)e->async.element.srq)->async_delivered, 1);
+		atomic_fetch_add(&((struct vf_srq *)(void *)e->async.element.srq)->async_delivered,
+				 1);
 		break;
 	default:
 		if (object_of(e))
-			atomic_fetch_add(&((struct vf_qp *)(void *)e->async.element.qp)->async_delivered,
-					 1);
+			atomic_fetch_add(
+				&((struct vf_qp *)(void *)e->async.element.qp)->async_delivered, 1);
 	}
 }
 
@@ -150,15 +155,12 @@ static bool is_blocked(const struct vf_event_queue *q, const void *object)
 	if (!object)
 		return false;
 	VF_LIST_FOR_EACH(it, &q->blocked)
-		if (VF_LIST_ENTRY(it, struct vf_event_block, link)->object == object)
-			return true;
+	if (VF_LIST_ENTRY(it, struct vf_event_block, link)->object == object)
+		return true;
 	return false;
 }
 
-static bool is_queued(const struct vf_event *e)
-{
-	return e->link.next && e->link.next != &e->link;
-}
+static bool is_queued(const struct vf_event *e) { return e->link.next && e->link.next != &e->link; }
 
 void vf_event_queue_put(struct vf_event_queue *q, struct vf_event *e)
 {
@@ -240,7 +242,8 @@ static unsigned forget(struct vf_event_queue *q, const void *object)
 	unsigned count = 0;
 	char byte;
 
-	VF_LIST_FOR_EACH_SAFE(it, &q->events) {
+	VF_LIST_FOR_EACH_SAFE(it, &q->events)
+	{
 		struct vf_event *e = VF_LIST_ENTRY(it, struct vf_event, link);
 
 		if (object_of(e) != object)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The list of devices: who is there, and who was left out and why. A device is counted by the lists and contexts that refer to it.
+ * The list of devices: who is there, and who was left out and why. A device is counted by the lists
+ * and contexts that refer to it.
  *
- * Names of a kind that programs look for outside the API (dev_name, dev_path, ibdev_path) are made here from an index that a
- * device name keeps for as long as the process runs, also when its interface goes and comes back.
+ * Names of a kind that programs look for outside the API (dev_name, dev_path, ibdev_path) are made
+ * here from an index that a device name keeps for as long as the process runs, also when its
+ * interface goes and comes back.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The "not supported" answer of every operation that a provider leaves out, so that nobody has to test for NULL. In the order of
- * struct vf_provider_ops.
+ * The "not supported" answer of every operation that a provider leaves out, so that nobody has to
+ * test for NULL. In the order of struct vf_provider_ops.
  */
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address handles, and the way back to the sender of a datagram. IBTA 11.2.2, 11.2.2.3 (answers), annex A17 (RoCEv2).
+ * Address handles, and the way back to the sender of a datagram. IBTA 11.2.2, 11.2.2.3 (answers),
+ * annex A17 (RoCEv2).
  */
 #include "verbs/api.h"
 
@@ -34,14 +35,15 @@ static bool is_ipv4(const union ibv_gid *gid)
 static int check_source(struct ibv_context *context, const struct ibv_ah_attr *av, const char *name,
 			struct ibv_gid_entry *out)
 {
-	int err = vf_ops(context)->query_gid(vf_ctx(context), av->port_num, av->grh.sgid_index, out);
+	int err =
+		vf_ops(context)->query_gid(vf_ctx(context), av->port_num, av->grh.sgid_index, out);
 	char list[320];
 
 	if (!err)
 		return 0;
 	vf_gid_list(context, av->port_num, list, sizeof(list));
-	return vf_refuse(err == -ENODATA ? ENODATA : EINVAL,
-			 "%s.grh.sgid_index %u %s; %s has %s", name, av->grh.sgid_index,
+	return vf_refuse(err == -ENODATA ? ENODATA : EINVAL, "%s.grh.sgid_index %u %s; %s has %s",
+			 name, av->grh.sgid_index,
 			 err == -ENODATA ? "is an empty entry" : "is outside the table",
 			 context->device->name, list);
 }
@@ -90,8 +92,8 @@ int vf_check_av(struct ibv_context *context, const struct ibv_ah_attr *av, const
 	vf_gid_text(&source.gid, from);
 	vf_gid_text(&av->grh.dgid, to);
 	return vf_refuse(EINVAL,
-			 "%s.grh: sgid_index %u is %s and dgid is %s: one is IPv4 and one is IPv6", name,
-			 av->grh.sgid_index, from, to);
+			 "%s.grh: sgid_index %u is %s and dgid is %s: one is IPv4 and one is IPv6",
+			 name, av->grh.sgid_index, from, to);
 }
 
 /* ---- handles ---- */
@@ -190,8 +192,9 @@ static int read_route(const struct ibv_grh *grh, struct route *out)
 		return 0;
 	}
 	if (!is_ipv4_header(v4))
-		return vf_refuse(EINVAL, "ibv_init_ah_from_wc: the 40 bytes hold no IPv6 (version %u) and "
-					 "no IPv4 header",
+		return vf_refuse(EINVAL,
+				 "ibv_init_ah_from_wc: the 40 bytes hold no IPv6 (version %u) and "
+				 "no IPv4 header",
 				 word >> 28);
 	mapped(v4 + 12, &out->from);
 	mapped(v4 + 16, &out->to);
@@ -200,7 +203,8 @@ static int read_route(const struct ibv_grh *grh, struct route *out)
 	return 0;
 }
 
-/* The entry that a datagram to @gid was for; a datagram to a group is answered from the first address of the sender's family. */
+/* The entry that a datagram to @gid was for; a datagram to a group is answered from the first
+ * address of the sender's family. */
 static int source_for(struct ibv_context *context, uint8_t port, const struct route *r)
 {
 	struct ibv_port_attr attr = {.gid_tbl_len = 0};
@@ -218,8 +222,8 @@ static int source_for(struct ibv_context *context, uint8_t port, const struct ro
 	}
 	vf_gid_text(&r->to, text);
 	return err ? err
-		   : vf_refuse(EINVAL, "ibv_init_ah_from_wc: %s is no GID of port %u of %s", text, port,
-			       context->device->name);
+		   : vf_refuse(EINVAL, "ibv_init_ah_from_wc: %s is no GID of port %u of %s", text,
+			       port, context->device->name);
 }
 
 static int init_from_wc(struct ibv_context *context, uint8_t port, const struct ibv_wc *wc,

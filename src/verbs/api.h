@@ -2,8 +2,9 @@
 #ifndef VF_VERBS_API_H
 #define VF_VERBS_API_H
 /*
- * Inside the API layer: what its files share. Inner functions return 0 or -errno after vf_refuse has said why; the exported ones turn
- * that into the convention of their verb with the four functions below, and only they set errno.
+ * Inside the API layer: what its files share. Inner functions return 0 or -errno after vf_refuse
+ * has said why; the exported ones turn that into the convention of their verb with the four
+ * functions below, and only they set errno.
  */
 #include <errno.h>
 
@@ -14,8 +15,8 @@
 
 /* Around every vf_context. */
 struct vf_api_context {
-	struct vf_list link;		/* in the list of open contexts */
-	uint64_t family;		/* contexts that came from one another by ibv_import_device */
+	struct vf_list link; /* in the list of open contexts */
+	uint64_t family;     /* contexts that came from one another by ibv_import_device */
 	struct ibv_device_attr_ex attr; /* as the provider said when it was opened */
 	bool is_closed;			/* by the program, while objects live in it */
 	struct vf_context ctx;		/* last */
@@ -93,15 +94,20 @@ struct vf_td {
 
 enum vf_kind { VF_KIND_OTHER, VF_KIND_PD, VF_KIND_MR };
 
-/** A number for ibv_x.handle, never that of another object that lives; 0 when there is no memory for it. */
+/** A number for ibv_x.handle, never that of another object that lives; 0 when there is no memory
+ * for it. */
 uint32_t vf_handle_new(enum vf_kind kind, void *object);
 void vf_handle_drop(uint32_t handle);
-/** Calls @use with the object of that number under the table's lock, so that it lives as long; -ENOENT when there is none. */
+/** Calls @use with the object of that number under the table's lock, so that it lives as long;
+ * -ENOENT when there is none. */
 int vf_handle_use(uint32_t handle, enum vf_kind kind, int (*use)(void *object, void *arg),
 		  void *arg);
 
 /** The real PD that @pd is or stands for. */
-static inline struct vf_pd *vf_pd_real(struct vf_pd *pd) { return pd->parent_of ? pd->parent_of : pd; }
+static inline struct vf_pd *vf_pd_real(struct vf_pd *pd)
+{
+	return pd->parent_of ? pd->parent_of : pd;
+}
 /** One object more, or fewer, was made with @pd. */
 void vf_pd_use(struct vf_pd *pd);
 void vf_pd_unuse(struct vf_pd *pd);
@@ -157,7 +163,8 @@ void vf_gid_text(const union ibv_gid *gid, char out[46]);
 
 /* ---- moves of a queue pair ---- */
 
-/** May a queue pair of this type go from @from to @to with the attributes of @mask? -EINVAL, naming the attributes. */
+/** May a queue pair of this type go from @from to @to with the attributes of @mask? -EINVAL, naming
+ * the attributes. */
 int vf_qp_move_check(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
 /** "RTR"; "state 9" cannot be: out of range is "?". */
 const char *vf_qp_state_name(enum ibv_qp_state state);

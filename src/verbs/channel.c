@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion channels: where completion queues announce that they are to be polled. IBTA 11.2.10. */
+/* Completion channels: where completion queues announce that they are to be polled. IBTA 11.2.10.
+ */
 #include "verbs/api.h"
 
 #include <stdlib.h>

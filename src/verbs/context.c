@@ -8,12 +8,14 @@
  *	                       └──────────▶ closed ───────────────────────┘
  *	                                            the last object is destroyed
  *
- * A program that closes a device before its objects would otherwise destroy them in memory that is gone; so the context goes with the
- * last of them. Prohibited: closing twice; opening a device that is in no list.
+ * A program that closes a device before its objects would otherwise destroy them in memory that is
+ *gone; so the context goes with the last of them. Prohibited: closing twice; opening a device that
+ *is in no list.
  *
- * cmd_fd is a real descriptor that can be duplicated: a socket with one message in it, which says whose context it is, and which
- * ibv_import_device reads without taking it out. Contexts that came from one another are a family: they see one another's objects by
- * handle. All members of a family are in one process.
+ * cmd_fd is a real descriptor that can be duplicated: a socket with one message in it, which says
+ *whose context it is, and which ibv_import_device reads without taking it out. Contexts that came
+ *from one another are a family: they see one another's objects by handle. All members of a family
+ *are in one process.
  */
 #include "verbs/api.h"
 
@@ -64,8 +66,8 @@ static int label_read(int fd, struct label *l)
 	if (n < 0 && errno == EBADF)
 		return vf_refuse(EBADF, "ibv_import_device: cmd_fd %d is not open", fd);
 	if (n != sizeof(*l) || memcmp(l->magic, magic, sizeof(magic)) != 0)
-		return vf_refuse(EINVAL, "ibv_import_device: cmd_fd %d is not that of an open device",
-				 fd);
+		return vf_refuse(EINVAL,
+				 "ibv_import_device: cmd_fd %d is not that of an open device", fd);
 	if (l->pid != (uint64_t)getpid())
 		return vf_refuse(EOPNOTSUPP,
 				 "ibv_import_device: cmd_fd %d is of process %llu; devices are "
@@ -76,10 +78,7 @@ static int label_read(int fd, struct label *l)
 
 /* ---- open and close ---- */
 
-static int answer_unsupported(void)
-{
-	return vf_api_code(vf_no_support("this operation"));
-}
+static int answer_unsupported(void) { return vf_api_code(vf_no_support("this operation")); }
 
 static void *answer_no_object(void) { return vf_api_null(vf_no_support("this operation")); }
 
@@ -116,7 +115,8 @@ static int no_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_re
 	return answer_unsupported();
 }
 
-/* What a program finds in ops when the provider leaves something out. The _compat_ slots keep places only. */
+/* What a program finds in ops when the provider leaves something out. The _compat_ slots keep
+ * places only. */
 static void fill_ops(struct ibv_context_ops *ops)
 {
 	void *(*none)(void) = answer_no_object;
@@ -240,8 +240,9 @@ VF_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 	if (!device)
 		return vf_api_null(vf_is_null(__func__, "device"));
 	if (!vf_device_is_known(device))
-		return vf_api_null(vf_refuse(EINVAL, "ibv_open_device: the device is in no list: it "
-						     "was freed, or another library made it"));
+		return vf_api_null(vf_refuse(EINVAL,
+					     "ibv_open_device: the device is in no list: it "
+					     "was freed, or another library made it"));
 	err = label_open(family, &cmd_fd);
 	if (!err)
 		err = context_open(VF_CONTAINER_OF(device, struct vf_device, ibv), family, cmd_fd,
@@ -258,7 +259,8 @@ bool vf_context_is_open(const struct ibv_context *context)
 	bool is_open = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts) {
+	VF_LIST_FOR_EACH(it, &open_contexts)
+	{
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		is_open = is_open || &c->ctx.verbs.context == context;
@@ -272,7 +274,8 @@ bool vf_device_is_open(const struct ibv_device *dev)
 	bool is_open = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts) {
+	VF_LIST_FOR_EACH(it, &open_contexts)
+	{
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		is_open = is_open || &c->ctx.device->ibv == dev;
@@ -299,7 +302,8 @@ VF_EXPORT int ibv_close_device(struct ibv_context *context)
 	pthread_mutex_unlock(&lock);
 	users = atomic_load(&c->ctx.users) - 1;
 	if (users > 0)
-		vf_log(VF_LOG_WARN, "%s: closed while %d objects live in it; it goes with the last one",
+		vf_log(VF_LOG_WARN,
+		       "%s: closed while %d objects live in it; it goes with the last one",
 		       context->device->name, users);
 	vf_context_unuse(context);
 	return 0;
@@ -327,7 +331,8 @@ static struct vf_device *device_of_family(uint64_t family)
 	struct vf_device *dev = NULL;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts) {
+	VF_LIST_FOR_EACH(it, &open_contexts)
+	{
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		if (!dev && c->family == family) {
@@ -339,7 +344,8 @@ static struct vf_device *device_of_family(uint64_t family)
 	return dev;
 }
 
-/* The descriptor is the new context's and is closed with it; when the import fails it stays the caller's. */
+/* The descriptor is the new context's and is closed with it; when the import fails it stays the
+ * caller's. */
 VF_EXPORT struct ibv_context *ibv_import_device(int cmd_fd)
 {
 	struct ibv_context *context;
@@ -351,8 +357,9 @@ VF_EXPORT struct ibv_context *ibv_import_device(int cmd_fd)
 		return vf_api_null(err);
 	dev = device_of_family(l.family);
 	if (!dev)
-		return vf_api_null(vf_refuse(ENODEV, "ibv_import_device: the device of cmd_fd %d was "
-						     "closed",
+		return vf_api_null(vf_refuse(ENODEV,
+					     "ibv_import_device: the device of cmd_fd %d was "
+					     "closed",
 					     cmd_fd));
 	err = context_open(dev, l.family, cmd_fd, &context);
 	vf_device_put(dev);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion queues: made, changed, ended. They are polled and armed in the provider. IBTA 10.8, 11.2.9. */
+/* Completion queues: made, changed, ended. They are polled and armed in the provider.
+ * IBTA 10.8, 11.2.9. */
 #include "verbs/api.h"
 
 static int check_channel(const char *verb, struct ibv_context *context,
@@ -91,14 +92,15 @@ static int check_ex(const char *verb, struct ibv_context *context,
 		IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 
 	if (attr->comp_mask & ~masks)
-		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, allowed is 0x%x", verb, attr->comp_mask,
-				 masks);
+		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, allowed is 0x%x", verb,
+				 attr->comp_mask, masks);
 	if (attr->wc_flags & ~(uint64_t)IBV_CREATE_CQ_SUP_WC_FLAGS)
 		return vf_refuse(EOPNOTSUPP, "%s: wc_flags 0x%llx, known are 0x%x", verb,
 				 (unsigned long long)attr->wc_flags,
 				 (unsigned)IBV_CREATE_CQ_SUP_WC_FLAGS);
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS && attr->flags & ~flags)
-		return vf_refuse(EOPNOTSUPP, "%s: flags 0x%x, known are 0x%x", verb, attr->flags, flags);
+		return vf_refuse(EOPNOTSUPP, "%s: flags 0x%x, known are 0x%x", verb, attr->flags,
+				 flags);
 	if (!(attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD))
 		return 0;
 	if (!attr->parent_domain)

@@ -2,8 +2,9 @@
 /*
  * The device list, and what a device tells before it is opened.
  *
- * A list that a program holds is the NULL-terminated array in a struct below. Devices are shared between lists and contexts and live as
- * long as one of them refers to them, so a pointer stays good after the list is freed while the device is open.
+ * A list that a program holds is the NULL-terminated array in a struct below. Devices are shared
+ * between lists and contexts and live as long as one of them refers to them, so a pointer stays
+ * good after the list is freed while the device is open.
  */
 #include "verbs/api.h"
 
@@ -93,7 +94,8 @@ VF_EXPORT void ibv_free_device_list(struct ibv_device **list)
 	struct held_list *found = NULL;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &held) {
+	VF_LIST_FOR_EACH(it, &held)
+	{
 		struct held_list *h = VF_LIST_ENTRY(it, struct held_list, link);
 
 		if (h->entry == list)
@@ -122,7 +124,7 @@ bool vf_device_is_known(const struct ibv_device *dev)
 
 	pthread_mutex_lock(&lock);
 	VF_LIST_FOR_EACH(it, &held)
-		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
+	is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
 	pthread_mutex_unlock(&lock);
 	return is_found || vf_device_is_open(dev);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asynchronous events, and acknowledgements of events of both kinds. Destroying an object waits until every event that was delivered of it is
- * acknowledged, so that no thread holds a pointer to it any more. IBTA 11.6.3.
+ * Asynchronous events, and acknowledgements of events of both kinds. Destroying an object waits
+ * until every event that was delivered of it is acknowledged, so that no thread holds a pointer to
+ * it any more. IBTA 11.6.3.
  */
 #include "verbs/api.h"
 

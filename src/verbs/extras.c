@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <verbifrost/verbifrost.h>: version, reasons, log, counters, settings. verbifrost_query_skipped is in device.c. */
+/* <verbifrost/verbifrost.h>: version, reasons, log, counters, settings. verbifrost_query_skipped is
+ * in device.c. */
 #include "verbifrost/verbifrost.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * GIDs: the port's table in its several forms, GIDs as text, and Ethernet addresses that a GID alone determines.
+ * GIDs: the port's table in its several forms, GIDs as text, and Ethernet addresses that a GID
+ * alone determines.
  */
 #include "verbs/api.h"
 
@@ -43,7 +44,8 @@ void vf_gid_list(struct ibv_context *context, uint8_t port, char *out, size_t le
 	}
 }
 
-/* Complete, whatever the provider fills; quiet about empty slots, which programs meet by the dozen. */
+/* Complete, whatever the provider fills; quiet about empty slots, which programs meet by the dozen.
+ */
 static int query_entry(const char *verb, struct ibv_context *context, uint32_t port, uint32_t index,
 		       struct ibv_gid_entry *out)
 {
@@ -59,8 +61,8 @@ static int query_entry(const char *verb, struct ibv_context *context, uint32_t p
 	if (len < 0)
 		return len;
 	if (index >= (uint32_t)len)
-		return vf_refuse(EINVAL, "%s: index %u, but port %u of %s has %d entries", verb, index,
-				 port, context->device->name, len);
+		return vf_refuse(EINVAL, "%s: index %u, but port %u of %s has %d entries", verb,
+				 index, port, context->device->name, len);
 	err = vf_ops(context)->query_gid(vf_ctx(context), (uint8_t)port, (int)index, out);
 	if (err)
 		memset(out, 0, sizeof(*out));
@@ -79,7 +81,8 @@ VF_EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int i
 	if (!gid)
 		return vf_api_minus_one(vf_is_null(__func__, "gid"));
 	if (index < 0)
-		return vf_api_minus_one(vf_refuse(EINVAL, "%s: index %d is negative", __func__, index));
+		return vf_api_minus_one(
+			vf_refuse(EINVAL, "%s: index %d is negative", __func__, index));
 	err = query_entry(__func__, context, port_num, (uint32_t)index, &e);
 	if (!err || err == -ENODATA)
 		*gid = e.gid;
@@ -113,8 +116,8 @@ static int check_gid_request(const char *verb, uint32_t flags, size_t entry_size
 	if (flags)
 		return vf_refuse(EINVAL, "%s: flags 0x%x, allowed is 0", verb, flags);
 	if (entry_size < sizeof(union ibv_gid))
-		return vf_refuse(EINVAL, "%s: entries of %zu bytes, the least is %zu", verb, entry_size,
-				 sizeof(union ibv_gid));
+		return vf_refuse(EINVAL, "%s: entries of %zu bytes, the least is %zu", verb,
+				 entry_size, sizeof(union ibv_gid));
 	return 0;
 }
 
@@ -152,7 +155,8 @@ static int add_port(struct ibv_context *context, uint8_t port, struct table_out 
 		if (err)
 			return err;
 		if (out->used == out->max)
-			return vf_refuse(EINVAL, "ibv_query_gid_table: max_entries %zu, there are more",
+			return vf_refuse(EINVAL,
+					 "ibv_query_gid_table: max_entries %zu, there are more",
 					 out->max);
 		copy_entry(out->entries + out->used++ * out->entry_size, out->entry_size, &e);
 	}
@@ -183,7 +187,8 @@ static bool is_mapped_ipv4(const union ibv_gid *gid)
 	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
 }
 
-/* Groups map to Ethernet addresses by rule (RFC 1112, RFC 2464); interface identifiers made from one contain it (RFC 4291). */
+/* Groups map to Ethernet addresses by rule (RFC 1112, RFC 2464); interface identifiers made from
+ * one contain it (RFC 4291). */
 static bool mac_of_gid(const union ibv_gid *gid, uint8_t mac[ETHERNET_LL_SIZE])
 {
 	const uint8_t *g = gid->raw;
@@ -224,11 +229,12 @@ VF_EXPORT int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ib
 		return vf_api_code(err);
 	if (!mac_of_gid(&attr->grh.dgid, eth_mac)) {
 		vf_gid_text(&attr->grh.dgid, text);
-		return vf_api_code(vf_refuse(EOPNOTSUPP,
-					     "%s: the system finds the Ethernet address of %s when a "
-					     "packet goes there; only those of groups and of "
-					     "link-local addresses made from one are known before",
-					     __func__, text));
+		return vf_api_code(
+			vf_refuse(EOPNOTSUPP,
+				  "%s: the system finds the Ethernet address of %s when a "
+				  "packet goes there; only those of groups and of "
+				  "link-local addresses made from one are known before",
+				  __func__, text));
 	}
 	if (vid)
 		*vid = 0xffff; /* no VLAN tag of ours: the interface has one or not */

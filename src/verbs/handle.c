@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of objects: what ibv_pd.handle and its like hold. One table for the process; number 0 is never given, so it stands for "none".
+ * Numbers of objects: what ibv_pd.handle and its like hold. One table for the process; number 0 is
+ * never given, so it stands for "none".
  */
 #include "verbs/api.h"
 

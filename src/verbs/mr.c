@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory regions: of program memory, of dma-bufs, the null region, imports; advice. IBTA 10.6, 11.2.8.
+ * Memory regions: of program memory, of dma-bufs, the null region, imports; advice.
+ * IBTA 10.6, 11.2.8.
  */
 #include "verbs/api.h"
 
@@ -11,10 +12,10 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-#define ACCESS_KNOWN                                                                              \
-	((unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |   \
-		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |       \
-		    IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_FLUSH_GLOBAL |         \
+#define ACCESS_KNOWN                                                                               \
+	((unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |    \
+		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |        \
+		    IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_FLUSH_GLOBAL |          \
 		    IBV_ACCESS_FLUSH_PERSISTENT))
 
 int vf_check_access(const char *verb, unsigned access)
@@ -62,14 +63,15 @@ static int check_request(const struct request *r)
 	if (!r->pd)
 		return vf_is_null(r->verb, "pd");
 	if (is_implicit)
-		return vf_refuse(EOPNOTSUPP, "%s: a region of all memory is not supported", r->verb);
+		return vf_refuse(EOPNOTSUPP, "%s: a region of all memory is not supported",
+				 r->verb);
 	if (!r->addr)
 		return vf_is_null(r->verb, "addr");
 	if (r->length == 0)
 		return vf_refuse(EINVAL, "%s: length 0, the least is 1", r->verb);
 	if ((uintptr_t)r->addr + r->length < (uintptr_t)r->addr)
-		return vf_refuse(EINVAL, "%s: addr %p + length %zu is beyond the end of memory", r->verb,
-				 r->addr, r->length);
+		return vf_refuse(EINVAL, "%s: addr %p + length %zu is beyond the end of memory",
+				 r->verb, r->addr, r->length);
 	if (r->iova + r->length < r->iova && r->iova + r->length != 0)
 		return vf_refuse(EINVAL, "%s: iova 0x%llx + length %zu is beyond 64 bits", r->verb,
 				 (unsigned long long)r->iova, r->length);
@@ -85,8 +87,7 @@ static struct ibv_mr *register_memory(const struct request *r)
 	if (err)
 		return vf_api_null(err);
 	real = vf_pd_real(vf_pd(r->pd));
-	err = vf_ops(real->ibv.context)
-		      ->reg_mr(real, r->addr, r->length, r->iova, r->access, &mr);
+	err = vf_ops(real->ibv.context)->reg_mr(real, r->addr, r->length, r->iova, r->access, &mr);
 	if (err)
 		return vf_api_null(err);
 	mr->ibv.addr = r->addr;
@@ -159,8 +160,9 @@ static int check_dmabuf(const char *verb, const struct ibv_pd *pd, const struct 
 				 verb, (unsigned long long)b->offset, (unsigned long long)b->iova,
 				 (unsigned long long)page);
 	if (access & (IBV_ACCESS_ON_DEMAND | IBV_ACCESS_ZERO_BASED))
-		return vf_refuse(EINVAL, "%s: access 0x%x: on-demand and zero-based are for program "
-					 "memory",
+		return vf_refuse(EINVAL,
+				 "%s: access 0x%x: on-demand and zero-based are for program "
+				 "memory",
 				 verb, access);
 	return vf_check_access(verb, access);
 }
@@ -193,7 +195,8 @@ VF_EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, s
 
 /* ---- by attributes ---- */
 
-/* Memory is named by exactly one of address and descriptor; buffers and DMA handles that could be named do not exist here. */
+/* Memory is named by exactly one of address and descriptor; buffers and DMA handles that could be
+ * named do not exist here. */
 static int check_init_attr(const char *verb, const struct ibv_mr_init_attr *a)
 {
 	const uint64_t mask = a->comp_mask & ~(uint64_t)IBV_REG_MR_MASK_IOVA;
@@ -204,8 +207,9 @@ static int check_init_attr(const char *verb, const struct ibv_mr_init_attr *a)
 	if (mask == IBV_REG_MR_MASK_ADDR ||
 	    mask == (IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET))
 		return 0;
-	return vf_refuse(EINVAL, "%s: comp_mask 0x%llx, allowed are addr, or fd with fd_offset, each "
-				 "with iova or without",
+	return vf_refuse(EINVAL,
+			 "%s: comp_mask 0x%llx, allowed are addr, or fd with fd_offset, each "
+			 "with iova or without",
 			 verb, (unsigned long long)a->comp_mask);
 }
 
@@ -222,7 +226,8 @@ VF_EXPORT struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_att
 		return vf_api_null(err);
 	if (a->comp_mask & IBV_REG_MR_MASK_FD) {
 		b = (struct vf_dmabuf){a->fd, a->fd_offset, a->length,
-				       a->comp_mask & IBV_REG_MR_MASK_IOVA ? a->iova : a->fd_offset};
+				       a->comp_mask & IBV_REG_MR_MASK_IOVA ? a->iova
+									   : a->fd_offset};
 		return register_dmabuf(__func__, pd, &b, (unsigned)a->access);
 	}
 	r.addr = a->addr;
@@ -259,8 +264,8 @@ static int check_rereg(const struct vf_mr *mr, int flags, const struct ibv_pd *p
 	if (!mr)
 		return vf_is_null(verb, "mr");
 	if (!flags || flags & ~IBV_REREG_MR_FLAGS_SUPPORTED)
-		return vf_refuse(EINVAL, "%s: flags 0x%x, allowed are 1 to 0x%x", verb, (unsigned)flags,
-				 (unsigned)IBV_REREG_MR_FLAGS_SUPPORTED);
+		return vf_refuse(EINVAL, "%s: flags 0x%x, allowed are 1 to 0x%x", verb,
+				 (unsigned)flags, (unsigned)IBV_REREG_MR_FLAGS_SUPPORTED);
 	if (mr->kind != VF_MR_PLAIN)
 		return vf_refuse(EINVAL, "%s: only regions of program memory can be changed", verb);
 	if (flags & IBV_REREG_MR_CHANGE_PD && !pd)
@@ -315,9 +320,11 @@ static int dereg_mr(struct ibv_mr *mr)
 	struct vf_pd *pd = vf_pd(mr->pd);
 
 	if (vf_mr(mr)->kind == VF_MR_IMPORT)
-		return vf_refuse(EINVAL, "ibv_dereg_mr: an imported region goes with ibv_unimport_mr");
+		return vf_refuse(EINVAL,
+				 "ibv_dereg_mr: an imported region goes with ibv_unimport_mr");
 	if (users)
-		return vf_refuse(EBUSY, "ibv_dereg_mr: %d memory windows are bound to the region", users);
+		return vf_refuse(EBUSY, "ibv_dereg_mr: %d memory windows are bound to the region",
+				 users);
 	/* First: nobody may import what is going. */
 	vf_handle_drop(mr->handle);
 	err = vf_ops(vf_pd_real(pd)->ibv.context)->dereg_mr(vf_mr(mr));
@@ -356,7 +363,8 @@ static int import_copy(void *object, void *arg)
 	return 0;
 }
 
-/* Keys and length of a region of the domain; the address is not handed on, as the importer may be another program. */
+/* Keys and length of a region of the domain; the address is not handed on, as the importer may be
+ * another program. */
 VF_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
 	struct import i;
@@ -385,7 +393,8 @@ VF_EXPORT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 VF_EXPORT void ibv_unimport_mr(struct ibv_mr *mr)
 {
 	if (!mr || vf_mr(mr)->kind != VF_MR_IMPORT) {
-		vf_api_code(vf_refuse(EINVAL, "%s: mr is %s", __func__, mr ? "not imported" : "NULL"));
+		vf_api_code(
+			vf_refuse(EINVAL, "%s: mr is %s", __func__, mr ? "not imported" : "NULL"));
 		return;
 	}
 	vf_pd_unuse(vf_pd(mr->pd));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory windows. What is bound where is known to the provider, which binds on the data path too. IBTA 10.6.7. */
+/* Memory windows. What is bound where is known to the provider, which binds on the data path too.
+ * IBTA 10.6.7. */
 #include "verbs/api.h"
 
 struct ibv_mw *vf_verb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -12,8 +13,8 @@ struct ibv_mw *vf_verb_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	if (!pd)
 		return vf_api_null(vf_is_null(verb, "pd"));
 	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
-		return vf_api_null(vf_refuse(EINVAL, "%s: type %d, allowed are 1 and 2", verb,
-					     (int)type));
+		return vf_api_null(
+			vf_refuse(EINVAL, "%s: type %d, allowed are 1 and 2", verb, (int)type));
 	real = vf_pd_real(vf_pd(pd));
 	err = vf_ops(real->ibv.context)->alloc_mw(real, type, &mw);
 	if (err)

@@ -2,8 +2,9 @@
 /*
  * Protection domains, thread domains, parent domains, imported protection domains.
  *
- * Only a real PD is the provider's. A parent domain and an import are stand-ins made here: objects are created with the real one and counted
- * on the stand-in, the stand-in counts as one user of the real one. IBTA 10.2.3.
+ * Only a real PD is the provider's. A parent domain and an import are stand-ins made here: objects
+ * are created with the real one and counted on the stand-in, the stand-in counts as one user of the
+ * real one. IBTA 10.2.3.
  */
 #include "verbs/api.h"
 
@@ -13,8 +14,9 @@ int vf_pd_check(const char *verb, const struct ibv_pd *pd, const struct ibv_cont
 {
 	if (pd->context == context)
 		return 0;
-	return vf_refuse(EINVAL, "%s: the protection domain (handle %u) was made in another context",
-			 verb, pd->handle);
+	return vf_refuse(EINVAL,
+			 "%s: the protection domain (handle %u) was made in another context", verb,
+			 pd->handle);
 }
 
 void vf_pd_use(struct vf_pd *pd) { atomic_fetch_add(&pd->users, 1); }
@@ -81,8 +83,8 @@ static int retire(void *object, void *arg)
 
 	(void)arg;
 	if (users)
-		return vf_refuse(EBUSY, "ibv_dealloc_pd: %d objects use the domain (handle %u)", users,
-				 pd->ibv.handle);
+		return vf_refuse(EBUSY, "ibv_dealloc_pd: %d objects use the domain (handle %u)",
+				 users, pd->ibv.handle);
 	pd->is_closing = true;
 	return 0;
 }
@@ -128,8 +130,8 @@ VF_EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 	if (!pd)
 		return vf_api_code(vf_is_null(__func__, "pd"));
 	if (vf_pd(pd)->is_import)
-		return vf_api_code(vf_refuse(EINVAL, "%s: an imported domain goes with ibv_unimport_pd",
-					     __func__));
+		return vf_api_code(vf_refuse(
+			EINVAL, "%s: an imported domain goes with ibv_unimport_pd", __func__));
 	if (vf_pd(pd)->parent_of)
 		return vf_api_code(dealloc_parent(vf_pd(pd)));
 	return vf_api_code(dealloc_real(vf_pd(pd)));
@@ -163,7 +165,8 @@ int vf_verb_dealloc_td(struct ibv_td *td)
 		return vf_api_code(vf_is_null("ibv_dealloc_td", "td"));
 	users = atomic_load(&vf_td(td)->users);
 	if (users)
-		return vf_api_code(vf_refuse(EBUSY, "ibv_dealloc_td: %d parent domains use it", users));
+		return vf_api_code(
+			vf_refuse(EBUSY, "ibv_dealloc_td: %d parent domains use it", users));
 	context = td->context;
 	free(td);
 	vf_context_unuse(context);
@@ -183,9 +186,10 @@ static int check_parent(struct ibv_context *context, const struct ibv_parent_dom
 	if (!context || !attr || !attr->pd)
 		return vf_is_null(verb, !context ? "context" : !attr ? "attr" : "attr->pd");
 	if (attr->comp_mask & ~allowed)
-		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, allowed is 0x%x", verb, attr->comp_mask,
-				 allowed);
-	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS && (!attr->alloc || !attr->free))
+		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, allowed is 0x%x", verb,
+				 attr->comp_mask, allowed);
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS &&
+	    (!attr->alloc || !attr->free))
 		return vf_is_null(verb, attr->alloc ? "attr->free" : "attr->alloc");
 	err = vf_pd_check(verb, attr->pd, context);
 	if (!err && vf_pd(attr->pd)->parent_of)
@@ -195,7 +199,8 @@ static int check_parent(struct ibv_context *context, const struct ibv_parent_dom
 	return err;
 }
 
-/* The allocators are for memory that a device reads; ours is never asked for by a device, so they are not called. */
+/* The allocators are for memory that a device reads; ours is never asked for by a device, so they
+ * are not called. */
 struct ibv_pd *vf_verb_alloc_parent_domain(struct ibv_context *context,
 					   struct ibv_parent_domain_init_attr *attr)
 {
@@ -231,7 +236,8 @@ static int import_use(void *object, void *arg)
 	const struct import *i = arg;
 	struct vf_pd *real = object;
 
-	if (real->is_closing || vf_api_ctx(real->ibv.context)->family != vf_api_ctx(i->context)->family)
+	if (real->is_closing ||
+	    vf_api_ctx(real->ibv.context)->family != vf_api_ctx(i->context)->family)
 		return -ENOENT;
 	i->pd->parent_of = real;
 	i->pd->ibv.handle = real->ibv.handle;
@@ -252,8 +258,9 @@ VF_EXPORT struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_
 	err = vf_handle_use(pd_handle, VF_KIND_PD, import_use, &i);
 	if (err) {
 		free(i.pd);
-		return vf_api_null(vf_refuse(ENOENT, "%s: no protection domain of this device has "
-						     "handle %u",
+		return vf_api_null(vf_refuse(ENOENT,
+					     "%s: no protection domain of this device has "
+					     "handle %u",
 					     __func__, pd_handle));
 	}
 	i.pd->ibv.context = context;
@@ -268,7 +275,8 @@ VF_EXPORT void ibv_unimport_pd(struct ibv_pd *pd)
 	bool is_last;
 
 	if (!pd || !vf_pd(pd)->is_import) {
-		vf_api_code(vf_refuse(EINVAL, "%s: pd is %s", __func__, pd ? "not imported" : "NULL"));
+		vf_api_code(
+			vf_refuse(EINVAL, "%s: pd is %s", __func__, pd ? "not imported" : "NULL"));
 		return;
 	}
 	pthread_mutex_lock(&import_lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs: made, queried, ended, joined to groups. Moves between states are in qp_modify.c, work requests are the provider's.
- * IBTA 10.2.4, 11.2.4.
+ * Queue pairs: made, queried, ended, joined to groups. Moves between states are in qp_modify.c,
+ * work requests are the provider's. IBTA 10.2.4, 11.2.4.
  */
 #include "verbs/api.h"
 
@@ -21,8 +21,9 @@ static int check_type(const char *verb, enum ibv_qp_type type)
 		return vf_refuse(EOPNOTSUPP, "%s: qp_type %s: supported are RC, UC and UD", verb,
 				 vf_qp_type_name(type));
 	default:
-		return vf_refuse(EINVAL, "%s: qp_type %d: known are RC (%d), UC (%d) and UD (%d)", verb,
-				 (int)type, (int)IBV_QPT_RC, (int)IBV_QPT_UC, (int)IBV_QPT_UD);
+		return vf_refuse(EINVAL, "%s: qp_type %d: known are RC (%d), UC (%d) and UD (%d)",
+				 verb, (int)type, (int)IBV_QPT_RC, (int)IBV_QPT_UC,
+				 (int)IBV_QPT_UD);
 	}
 }
 
@@ -47,8 +48,8 @@ static int check_masks(const char *verb, const struct ibv_qp_init_attr_ex *attr)
 			       IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;
 
 	if (attr->comp_mask & ~known)
-		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, known are 0x%x", verb, attr->comp_mask,
-				 known);
+		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, known are 0x%x", verb,
+				 attr->comp_mask, known);
 	if (attr->comp_mask & ~taken)
 		return vf_refuse(EOPNOTSUPP,
 				 "%s: comp_mask 0x%x: XRC domains, TSO, indirection tables and "

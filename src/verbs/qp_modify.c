@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Moving a queue pair from state to state: whether the move may be made (qp_moves.c) and whether each attribute is in its range, before the
- * provider is asked. Every refusal names attribute, value and range. IBTA 11.2.5.2.
+ * Moving a queue pair from state to state: whether the move may be made (qp_moves.c) and whether
+ * each attribute is in its range, before the provider is asked. Every refusal names attribute,
+ * value and range. IBTA 11.2.5.2.
  */
 #include "verbs/api.h"
 
@@ -34,7 +35,8 @@ static int check_numbers(const struct ibv_qp_attr *a, int mask)
 	for (size_t i = 0; i < VF_ARRAY_SIZE(rows); i++)
 		if (mask & rows[i].bit &&
 		    (rows[i].value < rows[i].least || rows[i].value > rows[i].most))
-			return out_of_range(rows[i].name, rows[i].value, rows[i].least, rows[i].most);
+			return out_of_range(rows[i].name, rows[i].value, rows[i].least,
+					    rows[i].most);
 	return 0;
 }
 
@@ -75,17 +77,19 @@ static int check_mtu(const struct ibv_qp *qp, const struct ibv_qp_attr *a, int m
 	if (!(mask & IBV_QP_PATH_MTU))
 		return 0;
 	if (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096)
-		return vf_refuse(EINVAL, "ibv_modify_qp: path_mtu %d, allowed are %d (256 bytes) to %d "
-					 "(4096 bytes)",
+		return vf_refuse(EINVAL,
+				 "ibv_modify_qp: path_mtu %d, allowed are %d (256 bytes) to %d "
+				 "(4096 bytes)",
 				 (int)a->path_mtu, (int)IBV_MTU_256, (int)IBV_MTU_4096);
 	if (vf_ops(qp->context)->query_port(vf_ctx(qp->context), number, &port))
 		return 0;
 	if (a->path_mtu > port.active_mtu)
-		return vf_refuse(EINVAL,
-				 "ibv_modify_qp: path_mtu %d (%u bytes), but port %u has active_mtu %d "
-				 "(%u bytes)",
-				 (int)a->path_mtu, 128u << a->path_mtu, number, (int)port.active_mtu,
-				 128u << port.active_mtu);
+		return vf_refuse(
+			EINVAL,
+			"ibv_modify_qp: path_mtu %d (%u bytes), but port %u has active_mtu %d "
+			"(%u bytes)",
+			(int)a->path_mtu, 128u << a->path_mtu, number, (int)port.active_mtu,
+			128u << port.active_mtu);
 	return 0;
 }
 
@@ -101,8 +105,9 @@ static int check_paths(const struct ibv_qp *qp, const struct ibv_qp_attr *a, int
 	if (err)
 		return err;
 	if (mask & IBV_QP_ALT_PATH && !has_apm)
-		return vf_refuse(EOPNOTSUPP, "ibv_modify_qp: alt_ah_attr: %s has no automatic path "
-					     "migration",
+		return vf_refuse(EOPNOTSUPP,
+				 "ibv_modify_qp: alt_ah_attr: %s has no automatic path "
+				 "migration",
 				 qp->context->device->name);
 	if (mask & IBV_QP_PATH_MIG_STATE && !has_apm && a->path_mig_state != IBV_MIG_MIGRATED)
 		return vf_refuse(EOPNOTSUPP,

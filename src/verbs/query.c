@@ -2,8 +2,8 @@
 /*
  * Attributes of devices and ports, P_Keys, the device's clock.
  *
- * Callers were compiled with headers of different releases: whatever has grown comes with the size that the caller knows, and not a
- * byte is written beyond it. IBTA 11.2.1.
+ * Callers were compiled with headers of different releases: whatever has grown comes with the size
+ * that the caller knows, and not a byte is written beyond it. IBTA 11.2.1.
  */
 #include "verbs/api.h"
 
@@ -61,11 +61,12 @@ int vf_verb_query_device_ex(struct ibv_context *context,
 	if (!attr)
 		return vf_api_code(vf_is_null(verb, "attr"));
 	if (input && input->comp_mask)
-		return vf_api_code(vf_refuse(EINVAL, "%s: input->comp_mask 0x%x, allowed is 0", verb,
-					     input->comp_mask));
+		return vf_api_code(vf_refuse(EINVAL, "%s: input->comp_mask 0x%x, allowed is 0",
+					     verb, input->comp_mask));
 	if (size < offsetof(struct ibv_device_attr_ex, comp_mask) + sizeof(attr->comp_mask))
-		return vf_api_code(vf_refuse(EINVAL, "%s: room for %zu bytes, the least is %zu", verb,
-					     size, offsetof(struct ibv_device_attr_ex, odp_caps)));
+		return vf_api_code(vf_refuse(EINVAL, "%s: room for %zu bytes, the least is %zu",
+					     verb, size,
+					     offsetof(struct ibv_device_attr_ex, odp_caps)));
 	err = query_device(verb, context, &all);
 	if (err)
 		return vf_api_code(err);
@@ -115,7 +116,8 @@ int vf_verb_query_port(struct ibv_context *context, uint8_t port, struct ibv_por
 	return vf_api_code(err);
 }
 
-/* For programs older than the length argument: their struct ends before link_layer's successor flags. */
+/* For programs older than the length argument: their struct ends before link_layer's successor
+ * flags. */
 enum { PORT_ATTR_COMPAT_BYTES = 48 };
 VF_CHECK_AT(struct ibv_port_attr, link_layer, 46);
 
@@ -208,8 +210,7 @@ static int query_pkey(const char *verb, struct ibv_context *context, uint8_t por
 	return err;
 }
 
-VF_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index,
-			     __be16 *pkey)
+VF_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	if (!pkey)
 		return vf_api_minus_one(vf_is_null(__func__, "pkey"));

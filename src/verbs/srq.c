@@ -53,16 +53,18 @@ static int check_ex(const char *verb, struct ibv_context *context,
 	const uint32_t known = IBV_SRQ_INIT_ATTR_RESERVED - 1;
 
 	if (attr->comp_mask & ~known)
-		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, known are 0x%x", verb, attr->comp_mask,
-				 known);
+		return vf_refuse(EINVAL, "%s: comp_mask 0x%x, known are 0x%x", verb,
+				 attr->comp_mask, known);
 	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC)
-		return vf_refuse(EOPNOTSUPP, "%s: srq_type %d: only basic queues (%d) are supported",
-				 verb, (int)attr->srq_type, (int)IBV_SRQT_BASIC);
+		return vf_refuse(EOPNOTSUPP,
+				 "%s: srq_type %d: only basic queues (%d) are supported", verb,
+				 (int)attr->srq_type, (int)IBV_SRQT_BASIC);
 	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE))
-		return vf_refuse(EINVAL,
-				 "%s: comp_mask 0x%x: XRC domain, completion queue and tag matching "
-				 "are not for basic queues",
-				 verb, attr->comp_mask);
+		return vf_refuse(
+			EINVAL,
+			"%s: comp_mask 0x%x: XRC domain, completion queue and tag matching "
+			"are not for basic queues",
+			verb, attr->comp_mask);
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd)
 		return vf_is_null(verb, "pd");
 	return vf_pd_check(verb, attr->pd, context);
@@ -90,8 +92,8 @@ VF_EXPORT int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr,
 	if (!srq || !srq_attr)
 		return vf_api_code(vf_is_null(__func__, srq ? "srq_attr" : "srq"));
 	if (srq_attr_mask & ~known)
-		return vf_api_code(vf_refuse(EINVAL, "%s: srq_attr_mask 0x%x, known are 0x%x", __func__,
-					     (unsigned)srq_attr_mask, (unsigned)known));
+		return vf_api_code(vf_refuse(EINVAL, "%s: srq_attr_mask 0x%x, known are 0x%x",
+					     __func__, (unsigned)srq_attr_mask, (unsigned)known));
 	return vf_api_code(vf_ops(srq->context)->modify_srq(vf_srq(srq), srq_attr, srq_attr_mask));
 }
 

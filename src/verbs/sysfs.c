@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that Linux's kernel shows of its own RDMA devices. Ours have none, and nothing is made up: what is there is read, what is not there is
- * an error.
+ * Files that Linux's kernel shows of its own RDMA devices. Ours have none, and nothing is made up:
+ * what is there is read, what is not there is an error.
  */
 #include "verbs/api.h"
 
@@ -65,10 +65,12 @@ VF_EXPORT int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, 
 	int n;
 
 	if (!dir || !file || !buf)
-		return vf_api_minus_one(vf_is_null(__func__, !dir ? "dir" : !file ? "file" : "buf"));
+		return vf_api_minus_one(vf_is_null(__func__, !dir    ? "dir"
+							     : !file ? "file"
+								     : "buf"));
 	if (size < 1 || size > INT32_MAX)
-		return vf_api_minus_one(
-			vf_refuse(EINVAL, "%s: room for %zu bytes, the least is 1", __func__, size));
+		return vf_api_minus_one(vf_refuse(EINVAL, "%s: room for %zu bytes, the least is 1",
+						  __func__, size));
 	n = read_file(dir, file, buf, size);
 	return n < 0 ? vf_api_minus_one(n) : n;
 }
