@@ -356,6 +356,9 @@ static int measure(const struct vf_bench_options *o)
 		return VF_EXIT_FAILED;
 	w.status = vf_bench_session_begin(&w.s, o);
 	if (w.status != VF_EXIT_OK) {
+		snprintf(w.error, sizeof(w.error), "not begun; standard error says why");
+		if (o->json)
+			print_json(&w);
 		free(w.results);
 		return w.status;
 	}

@@ -35,8 +35,8 @@ static void print_json(const struct vf_bench_session *s, const struct vf_bench_r
 	vf_json_begin(&j, stdout);
 	vf_json_open(&j, NULL, '{');
 	vf_json_u64(&j, "format", 1);
-	vf_json_text(&j, "device", s->device);
-	vf_json_text(&j, "gid", s->gid);
+	vf_json_text(&j, "device", s->device[0] ? s->device : NULL);
+	vf_json_text(&j, "gid", s->gid[0] ? s->gid : NULL);
 	vf_json_text(&j, "transport", vf_bench_transport_name(r->what.transport));
 	vf_json_u64(&j, "size", r->what.size);
 	vf_json_u64(&j, "sent", r->sent);
@@ -69,6 +69,9 @@ static int ping(const struct vf_bench_options *o, enum vf_bench_transport transp
 	int status = r ? vf_bench_session_begin(&s, o) : VF_EXIT_FAILED;
 
 	if (status != VF_EXIT_OK) {
+		snprintf(s.error, sizeof(s.error), "not begun; standard error says why");
+		if (o->json && r)
+			print_json(&s, r, status);
 		free(r);
 		return status;
 	}
