@@ -34,6 +34,19 @@
 #define FAST_LOCAL
 #endif
 
+/* ThreadSanitizer runs handlers with every signal blocked, so there the way back must restore the
+ * mask (two system calls). */
+#if defined(__SANITIZE_THREAD__)
+#define SAVE_MASK 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SAVE_MASK 1
+#endif
+#endif
+#ifndef SAVE_MASK
+#define SAVE_MASK 0
+#endif
+
 #define PAGE_MIN    4096u
 #define PROBE_TRIES 16	  /* others may store at the same time; whoever stores faults */
 #define COPY_CHUNK  4096u /* copied, then summed while in the first-level cache */
@@ -185,7 +198,7 @@ int vf_guard_crc32(uint32_t *crc, const void *p, size_t len)
 
 	set_range(&g, 0, p, len);
 	set_range(&g, 1, p, len);
-	if (sigsetjmp(g.back, 0))
+	if (sigsetjmp(g.back, SAVE_MASK))
 		return -EFAULT;
 	enter(&g);
 	sum = vf_crc32(*crc, p, len);
@@ -200,7 +213,7 @@ int vf_guard_copy(void *dst, const void *src, size_t len)
 
 	set_range(&g, 0, dst, len);
 	set_range(&g, 1, src, len);
-	if (sigsetjmp(g.back, 0))
+	if (sigsetjmp(g.back, SAVE_MASK))
 		return -EFAULT;
 	enter(&g);
 	memcpy(dst, src, len);
@@ -226,7 +239,7 @@ int vf_guard_copy_crc32(uint32_t *crc, void *dst, const void *src, size_t len)
 
 	set_range(&g, 0, dst, len);
 	set_range(&g, 1, src, len);
-	if (sigsetjmp(g.back, 0))
+	if (sigsetjmp(g.back, SAVE_MASK))
 		return -EFAULT;
 	enter(&g);
 	sum = copy_and_sum(*crc, dst, src, len);
@@ -246,7 +259,7 @@ int vf_guard_atomic64(void *p, bool is_swap, uint64_t compare_add, uint64_t swap
 		return -EINVAL;
 	set_range(&g, 0, p, sizeof(uint64_t));
 	set_range(&g, 1, p, sizeof(uint64_t));
-	if (sigsetjmp(g.back, 0))
+	if (sigsetjmp(g.back, SAVE_MASK))
 		return -EFAULT;
 	enter(&g);
 	if (is_swap)
@@ -270,7 +283,7 @@ int vf_guard_probe(void *p, bool is_write)
 
 	set_range(&g, 0, p, 1);
 	set_range(&g, 1, p, 1);
-	if (sigsetjmp(g.back, 0))
+	if (sigsetjmp(g.back, SAVE_MASK))
 		return -EFAULT;
 	enter(&g);
 	seen = atomic_load(at);
