@@ -426,7 +426,10 @@ void vf_roce_qp_query(const struct vf_roce_qp *qp, struct vf_roce_qp_attr *out, 
 
 /** -ENOMEM (queue full), -EINVAL (state, opcode of the type, sge count, lengths, inline too long). */
 int vf_roce_post_send(struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr);
-/** As above; -EINVAL on a QP with an SRQ. Allowed in INIT. In ERR the request is flushed at once. */
+/** Would @wr be taken by vf_roce_post_send if @ahead others were posted before it? The same errors; nothing changes. */
+int vf_roce_post_check(const struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr,
+		       uint32_t ahead);
+/** As vf_roce_post_send; -EINVAL on a QP with an SRQ. Allowed in INIT. In ERR the request is flushed at once. */
 int vf_roce_post_recv(struct vf_roce_qp *qp, const struct vf_roce_recv_wr *wr);
 /** Ends the QP on the host's behalf: ERR, flush, and @event when it is not negative. */
 void vf_roce_qp_fail(struct vf_roce_qp *qp, vf_nsec now, int event);

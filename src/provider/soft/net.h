@@ -51,6 +51,8 @@ void vf_soft_net_unwatch_slot(struct vf_soft_net *net, unsigned slot);
 extern const struct vf_roce_host_ops vf_soft_host_ops;
 /** The process that held @slot on this host has ended. */
 void vf_soft_peer_died(unsigned slot);
+/** Before packets are sent, outside the engine: what completions and events have left to do. */
+void vf_soft_settle(void);
 /** Interfaces or addresses have changed: compare and raise events. */
 void vf_soft_interfaces_changed(void);
 /** After fork, in the child: forget every object of the parent without touching the network. */
