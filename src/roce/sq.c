@@ -147,6 +147,22 @@ static void copy_request(struct vf_roce_qp *qp, struct vf_send_wqe *w,
 	copy_data(w, wr);
 }
 
+static int check_room(const struct vf_roce_qp *qp, uint32_t ahead)
+{
+	if (qp->sq.count >= qp->sq.max || ahead >= qp->sq.max - qp->sq.count)
+		return vf_refuse(ENOMEM, "send queue is full: %u requests", qp->sq.max);
+	return 0;
+}
+
+int vf_roce_post_check(const struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr,
+		       uint32_t ahead)
+{
+	uint64_t total = 0;
+	int err = check_request(qp, wr, vf_wr_info(wr->opcode), &total);
+
+	return err ? err : check_room(qp, ahead);
+}
+
 int vf_roce_post_send(struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr)
 {
 	const struct vf_wr_info *info = vf_wr_info(wr->opcode);
@@ -155,10 +171,10 @@ int vf_roce_post_send(struct vf_roce_qp *qp, const struct vf_roce_send_wr *wr)
 	uint64_t total = 0;
 	int err = check_request(qp, wr, info, &total);
 
+	if (!err)
+		err = check_room(qp, 0);
 	if (err)
 		return err;
-	if (qp->sq.count >= qp->sq.max)
-		return vf_refuse(ENOMEM, "send queue is full: %u requests", qp->sq.max);
 	if (qp->cfg.type == VF_ROCE_UD) {
 		flow = vf_flow_get(qp->r->flows, wr->path, wr->remote_qpn);
 		if (!flow)

@@ -113,6 +113,7 @@ const struct vf_roce_host_ops vf_soft_host_ops = {
 
 void vf_soft_peer_died(unsigned slot) { has_died[slot] = true; }
 void vf_soft_interfaces_changed(void) {}
+void vf_soft_settle(void) {}
 void vf_soft_forked(void) {}
 struct vf_roce_counters *vf_soft_stray_counters(void) { return &counters; }
 

@@ -125,6 +125,7 @@ bool vf_roce_gid_is_ipv4(const uint8_t gid[16])
 const struct vf_roce_host_ops vf_soft_host_ops;
 void vf_soft_peer_died(unsigned slot) { seen.died[slot] = true; }
 void vf_soft_interfaces_changed(void) {}
+void vf_soft_settle(void) {}
 void vf_soft_forked(void) { memset(&seen, 0, sizeof(seen)); }
 struct vf_roce_counters *vf_soft_stray_counters(void) { return &seen.counters; }
 

@@ -391,6 +391,7 @@ void net_tx_run(struct vf_soft_net *net, vf_nsec now)
 
 	if (deadline != 0 && deadline <= now)
 		vf_roce_tick(net->engine, now);
+	vf_soft_settle();
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		unsigned n = vf_roce_transmit(net->engine, now, net->tx.packet, NET_TX_BATCH);
 

@@ -208,6 +208,7 @@ int soft_destroy_qp(struct vf_qp *vqp)
 	struct soft_qp *qp = (struct soft_qp *)vqp;
 
 	lock_all(qp);
+	vf_soft_net_flush(qp->ctx->net); /* what it owes its peer: acknowledgements */
 	soft_peer_forget(qp);
 	soft_mcast_forget(qp);
 	soft_mw_qp_gone(qp);
