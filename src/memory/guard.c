@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Guarded access. A thread that is about to touch memory of the program leaves a jump buffer and
- * the range in a thread-local variable; the handler of SIGSEGV and SIGBUS jumps there when the
+ * the range in a thread-local seat; the handler of SIGSEGV and SIGBUS jumps there when the
  * fault lies in that range, and hands every other fault to the handler that was there before (or to
  * the default action, so that the program's own crashes look as they always did).
  *
@@ -26,14 +26,6 @@
 #include "base/crc32.h"
 #include "base/reason.h"
 
-/* The handler may be the first of its thread to look: on ELF no lazy allocation may hide behind
- * that. */
-#ifdef __ELF__
-#define FAST_LOCAL __attribute__((tls_model("initial-exec")))
-#else
-#define FAST_LOCAL
-#endif
-
 /* ThreadSanitizer runs handlers with every signal blocked, so there the way back must restore the
  * mask (two system calls). */
 #if defined(__SANITIZE_THREAD__)
@@ -48,17 +40,28 @@
 #endif
 
 #define PAGE_MIN    4096u
+#define SEATS	    64u /* threads inside a guard at once; more wait */
 #define PROBE_TRIES 16	  /* others may store at the same time; whoever stores faults */
 #define COPY_CHUNK  4096u /* copied, then summed while in the first-level cache */
 
 struct guard {
 	sigjmp_buf back;
 	uintptr_t first[2], last[2];
+	unsigned seat;
 };
 
-static _Thread_local struct guard *volatile now_guarded FAST_LOCAL;
-static _Thread_local const void *volatile handed_context FAST_LOCAL;
-static _Thread_local volatile uintptr_t handed_frame FAST_LOCAL;
+/* Who is inside a guard now. No thread-local variables: the handler may be the first of its thread
+ * to look at one, and what is allocated then would be allocated in a crashed program. */
+static struct {
+	_Atomic uintptr_t owner; /* thread; 0: free */
+	struct guard *volatile guard;
+} seats[SEATS];
+
+/* The fault that was handed on last. */
+static volatile struct {
+	uintptr_t thread, frame;
+	const void *context;
+} handed;
 
 static const int signals[2] = {SIGSEGV, SIGBUS};
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,21 +109,33 @@ static void hand_on(const struct sigaction *to, int sig, siginfo_t *info, void *
 		to->sa_handler(sig);
 }
 
+static uintptr_t this_thread(void) { return (uintptr_t)pthread_self(); }
+
+static struct guard *guard_of(uintptr_t thread)
+{
+	for (unsigned i = 0; i < SEATS; i++)
+		if (atomic_load_explicit(&seats[i].owner, memory_order_relaxed) == thread)
+			return seats[i].guard;
+	return NULL;
+}
+
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
-	struct guard *g = now_guarded;
+	uintptr_t self = this_thread();
+	struct guard *g = guard_of(self);
 	int which = sig == signals[1];
 	uintptr_t frame = (uintptr_t)&which;
-	bool came_back = handed_context == context && frame < handed_frame;
+	bool came_back = handed.thread == self && handed.context == context && frame < handed.frame;
 
 	if (g && info->si_code > 0 && is_in_range(g, (uintptr_t)info->si_addr)) {
-		now_guarded = NULL;
+		atomic_store(&seats[g->seat].owner, 0);
 		siglongjmp(g->back, 1);
 	}
-	handed_context = context;
-	handed_frame = frame;
+	handed.thread = self;
+	handed.context = context;
+	handed.frame = frame;
 	hand_on(&before[which][came_back ? 0 : 1], sig, info, context);
-	handed_context = NULL;
+	handed.context = NULL;
 }
 
 static bool is_ours(const struct sigaction *a)
@@ -181,14 +196,23 @@ static void set_range(struct guard *g, int i, const void *p, size_t len)
 
 static void enter(struct guard *g)
 {
-	now_guarded = g;
+	uintptr_t self = this_thread(), none = 0;
+	unsigned i = (unsigned)(self >> 12) % SEATS;
+
+	while (!atomic_compare_exchange_weak_explicit(&seats[i].owner, &none, self,
+						      memory_order_acquire, memory_order_relaxed)) {
+		i = (i + 1) % SEATS;
+		none = 0;
+	}
+	g->seat = i;
+	seats[i].guard = g;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static void leave(void)
+static void leave(const struct guard *g)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	now_guarded = NULL;
+	atomic_store_explicit(&seats[g->seat].owner, 0, memory_order_release);
 }
 
 int vf_guard_crc32(uint32_t *crc, const void *p, size_t len)
@@ -202,7 +226,7 @@ int vf_guard_crc32(uint32_t *crc, const void *p, size_t len)
 		return -EFAULT;
 	enter(&g);
 	sum = vf_crc32(*crc, p, len);
-	leave();
+	leave(&g);
 	*crc = sum;
 	return 0;
 }
@@ -217,7 +241,7 @@ int vf_guard_copy(void *dst, const void *src, size_t len)
 		return -EFAULT;
 	enter(&g);
 	memcpy(dst, src, len);
-	leave();
+	leave(&g);
 	return 0;
 }
 
@@ -243,7 +267,7 @@ int vf_guard_copy_crc32(uint32_t *crc, void *dst, const void *src, size_t len)
 		return -EFAULT;
 	enter(&g);
 	sum = copy_and_sum(*crc, dst, src, len);
-	leave();
+	leave(&g);
 	*crc = sum;
 	return 0;
 }
@@ -266,7 +290,7 @@ int vf_guard_atomic64(void *p, bool is_swap, uint64_t compare_add, uint64_t swap
 		atomic_compare_exchange_strong(at, &old, swap);
 	else
 		old = atomic_fetch_add(at, compare_add);
-	leave();
+	leave(&g);
 	*original = old;
 	return 0;
 }
@@ -290,6 +314,6 @@ int vf_guard_probe(void *p, bool is_write)
 	for (int i = 0; is_write && i < PROBE_TRIES; i++)
 		if (atomic_compare_exchange_strong(at, &seen, seen))
 			break;
-	leave();
+	leave(&g);
 	return 0;
 }
