@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the counters, as Linux's drivers have them under hw_counters where they have them, and
- * of the reasons for drops.
+ * Names of completion statuses; of the counters, as Linux's drivers have them under hw_counters
+ * where they have them, and of the reasons for drops.
  */
-#include "roce/roce.h"
+#include "roce/qp.h"
 
 static const char *const counter_names[VF_CNT_DROP_FIRST] = {
 	[VF_CNT_RCVD_PKTS] = "rcvd_pkts",
@@ -84,4 +84,26 @@ const char *vf_roce_counter_name(int counter)
 const char *vf_roce_drop_name(enum vf_roce_drop drop)
 {
 	return (unsigned)drop < VF_DROP_COUNT ? drop_names[drop] + sizeof("drop_") - 1 : NULL;
+}
+
+const char *vf_wc_status_name(enum vf_roce_wc_status status)
+{
+	static const char *const names[] = {
+		[VF_ROCE_WC_SUCCESS] = "success",
+		[VF_ROCE_WC_LOC_LEN_ERR] = "local length error",
+		[VF_ROCE_WC_LOC_QP_OP_ERR] = "local QP operation error",
+		[VF_ROCE_WC_LOC_PROT_ERR] = "local protection error",
+		[VF_ROCE_WC_WR_FLUSH_ERR] = "flushed",
+		[VF_ROCE_WC_MW_BIND_ERR] = "memory window bind error",
+		[VF_ROCE_WC_BAD_RESP_ERR] = "bad response",
+		[VF_ROCE_WC_LOC_ACCESS_ERR] = "local access error",
+		[VF_ROCE_WC_REM_INV_REQ_ERR] = "remote invalid request",
+		[VF_ROCE_WC_REM_ACCESS_ERR] = "remote access error",
+		[VF_ROCE_WC_REM_OP_ERR] = "remote operation error",
+		[VF_ROCE_WC_RETRY_EXC_ERR] = "retries exceeded: the peer does not answer",
+		[VF_ROCE_WC_RNR_RETRY_EXC_ERR] =
+			"RNR retries exceeded: the peer has no receive posted",
+	};
+
+	return (size_t)status < VF_ARRAY_SIZE(names) && names[status] ? names[status] : "unknown";
 }

@@ -45,10 +45,10 @@ int vf_roce_create(const struct vf_roce_config *cfg, struct vf_roce **out)
 
 	if (!cfg->ops || !cfg->counters)
 		return vf_refuse(EINVAL, "an engine needs the host's operations and counters");
-	if (cfg->slot > 255 || cfg->max_qps > VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST + 1)
+	if (cfg->slot > 255 || cfg->max_qps > VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST)
 		return vf_refuse(EINVAL, "slot %u is not in 0..255 or max_qps %u not in 0..%u",
 				 cfg->slot, cfg->max_qps,
-				 VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST + 1);
+				 VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return vf_refuse(ENOMEM, "no memory for an engine");

@@ -136,6 +136,9 @@ int vf_qp_mem_map(struct vf_roce_qp *qp, struct vf_roce_mem *m, struct iovec *io
 /** Starts a packet of this QP: path, counters, source port. */
 void vf_qp_tx_start(struct vf_roce_qp *qp, struct vf_roce_tx *tx, const struct vf_packet_start *s);
 
+/** Name of a completion status, for the log. */
+const char *vf_wc_status_name(enum vf_roce_wc_status status);
+
 /* requester.c, requester_build.c */
 /** Makes the next request packet. @flow: which to wait for when the verdict is VF_STEP_FLOW. */
 enum vf_step vf_requester_next(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx,

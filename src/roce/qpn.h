@@ -9,10 +9,9 @@
 #include "roce/roce.h"
 
 #define VF_QPN_CHUNK 256u
-#define VF_QPN_INDEX_FIRST                                                                         \
-	16u /* 0 and 1 are special numbers (in slot 0); the rest is left free for what else may    \
-	       become so */
-#define VF_QPN_INDEX_END 0xffffu /* not handed out: 0xffffff is multicast */
+/* 0 and 1 are special numbers in slot 0, and 0xffffff is multicast; this leaves 65536 - 16. */
+#define VF_QPN_INDEX_FIRST 15u
+#define VF_QPN_INDEX_END   0xffffu
 
 struct vf_qpn_table {
 	struct vf_roce_qp **chunk[VF_QPN_CHUNK];

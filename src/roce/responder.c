@@ -18,8 +18,7 @@
  */
 #include "roce/responder.h"
 
-#include <errno.h>
-
+#include "base/reason.h"
 #include "roce/wire.h"
 
 void vf_responder_reset(struct vf_roce_qp *qp)
@@ -65,6 +64,8 @@ void vf_responder_fail(struct vf_roce_qp *qp, const struct vf_resp_failure *f)
 {
 	bool is_over = qp->attr.state == VF_ROCE_ERR;
 
+	vf_log(VF_LOG_WARN, "queue pair 0x%06x: a request of the peer is refused with NAK 0x%02x",
+	       qp->qpn, f->syndrome);
 	vf_responder_nak(qp, f->syndrome, f->psn);
 	if (f->status != VF_ROCE_WC_SUCCESS && qp->rq.taken)
 		vf_rq_complete(qp, f->status, NULL, 0);
@@ -190,6 +191,8 @@ static enum vf_step no_receive(struct vf_inbound *in)
 	struct vf_responder *resp = &in->qp->resp;
 
 	if (!in->is_reliable) {
+		vf_log(VF_LOG_DEBUG, "queue pair 0x%06x: a message is lost, no receive is posted",
+		       in->qp->qpn);
 		vf_qp_drop(in->qp, VF_DROP_NO_RECEIVE);
 		resp->msg = VF_MSG_NONE;
 		return VF_STEP_END;
@@ -241,6 +244,10 @@ static enum vf_step check_length(struct vf_inbound *in)
 		return VF_STEP_END;
 	}
 	vf_rq_take(in->qp);
+	vf_log(VF_LOG_WARN,
+	       "queue pair 0x%06x: a message of at least %llu bytes is longer than the receive of "
+	       "%llu",
+	       in->qp->qpn, (unsigned long long)sum, (unsigned long long)in->room);
 	return vf_request_refuse(in, &too_long);
 }
 

@@ -240,6 +240,11 @@ static void drop_head(struct vf_roce_qp *qp)
  * (SQE). */
 static void fail(struct vf_roce_qp *qp)
 {
+	const struct vf_send_wqe *w = vf_sq_at(&qp->sq, 0);
+
+	vf_log(VF_LOG_WARN,
+	       "queue pair 0x%06x: %s of %u bytes ended with completion status %d (%s)", qp->qpn,
+	       w->info->name, w->length, w->status, vf_wc_status_name(w->status));
 	if (qp->cfg.type == VF_ROCE_RC) {
 		vf_qp_error(qp, false);
 		return;
