@@ -351,13 +351,17 @@ int vf_bench_post(struct vf_bench_link *l, uint64_t message, bool mark)
 	return rc ? refused(l, "ibv_post_send", rc) : 0;
 }
 
-/* The cause that the side channel knows is better than "retries exceeded": give it a moment to
- * arrive. */
+/*
+ * The cause that the side channel knows is better than "retries exceeded": waits until the peer was
+ * heard once more, which it is each second while it lives, or until the side channel says that it
+ * is gone or silent.
+ */
 static int completion_error(struct vf_bench_link *l, const struct ibv_wc *wc)
 {
 	struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+	uint64_t start = vf_side_now();
 
-	for (int i = 0; i < 15; i++) {
+	while (l->side->heard_ns <= start) {
 		if (vf_side_beat(l->side) < 0)
 			return vf_bench_fail(l, ECONNABORTED, "%s (%s: %s)", l->side->error,
 					     wc->wr_id & VF_BENCH_WR_RECEIVE ? "receive" : "send",
