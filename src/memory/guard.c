@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Guarded access. A thread that is about to touch memory of the program leaves a jump buffer and
- * the range in a thread-local seat; the handler of SIGSEGV and SIGBUS jumps there when the
+ * the range in a seat with its name; the handler of SIGSEGV and SIGBUS jumps there when the
  * fault lies in that range, and hands every other fault to the handler that was there before (or to
  * the default action, so that the program's own crashes look as they always did).
  *

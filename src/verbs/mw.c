@@ -50,7 +50,8 @@ static int check_bind(const struct ibv_qp *qp, const struct ibv_mw *mw,
 		      const struct ibv_mw_bind *bind)
 {
 	static const char verb[] = "ibv_bind_mw";
-	const unsigned allowed = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	const unsigned allowed = IBV_ACCESS_LOCAL_WRITE | /* means nothing, but is passed along */
+				 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 				 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
 	const struct ibv_mw_bind_info *info = &bind->bind_info;
 

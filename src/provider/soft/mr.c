@@ -3,7 +3,7 @@
  * Memory regions (IBTA 10.6, 11.2.8). A registration is a check and an entry in the table of keys: nothing is pinned or touched,
  * so registering memory that was never used costs nothing, and memory may go away under it (src/memory/guard.h).
  *
- *   registered ── rereg (all or nothing) ──> registered, with a new key
+ *   registered ── rereg (all or nothing) ──> registered; other memory comes with a new key
  *   registered ── dereg, no window bound ──> gone; its key is stale
  */
 #include <errno.h>
@@ -187,6 +187,8 @@ int soft_rereg_mr(struct vf_mr *vmr, int flags, struct vf_pd *pd, void *addr, si
 				 mr->key.value, atomic_load(&mr->vf.users));
 	vf_soft_net_lock(sc->net);
 	if (is_moved) {
+		/* what the key meant is gone; rights and domain may change under the same key */
+		soft_key_change(sc->keys, &mr->key, mr->key.value + 1);
 		mr->addr = addr;
 		mr->length = length;
 		mr->iova = rights & IBV_ACCESS_ZERO_BASED ? 0 : (uintptr_t)addr;
@@ -194,7 +196,6 @@ int soft_rereg_mr(struct vf_mr *vmr, int flags, struct vf_pd *pd, void *addr, si
 	if (flags & IBV_REREG_MR_CHANGE_PD)
 		mr->pd = (struct soft_pd *)pd;
 	mr->access = rights;
-	soft_key_change(sc->keys, &mr->key, mr->key.value + 1);
 	vf_soft_net_unlock(sc->net);
 	mr->vf.ibv.lkey = mr->vf.ibv.rkey = mr->key.value;
 	return 0;

@@ -14,9 +14,10 @@
 
 #include "provider/soft/soft.h"
 
+/* LOCAL_WRITE gives a window nothing, but programs pass it along. */
 #define WINDOW_ACCESS                                                                           \
-	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |          \
-	 IBV_ACCESS_ZERO_BASED)
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |            \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
 
 int soft_alloc_mw(struct vf_pd *pd, enum ibv_mw_type type, struct vf_mw **out)
 {
