@@ -57,7 +57,7 @@ static int init_parts(struct vf_roce_qp *qp)
 	if (!err)
 		err = vf_rq_init(&qp->rq, &qp->cfg);
 	if (!err && qp->cfg.type == VF_ROCE_RC) {
-		qp->resp.rd = calloc(VF_RD_ATOMIC_MAX, sizeof(*qp->resp.rd));
+		qp->resp.rd = malloc(VF_RD_ATOMIC_MAX * sizeof(*qp->resp.rd));
 		if (!qp->resp.rd)
 			err = vf_refuse(ENOMEM, "no memory for reads and atomics");
 	}

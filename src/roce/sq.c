@@ -33,7 +33,8 @@ int vf_sq_init(struct vf_sq *sq, const struct vf_roce_qp_config *cfg)
 	sq->inline_max = cfg->inline_max;
 	if (sq->max == 0)
 		return 0;
-	sq->slots = calloc(sq->max, sq->stride);
+	/* Not cleared: memory is taken as it is used. A request is written whole when it is posted. */
+	sq->slots = malloc(sq->max * sq->stride);
 	return sq->slots ? 0 : vf_refuse(ENOMEM, "no memory for a send queue of %u", sq->max);
 }
 
