@@ -14,9 +14,8 @@ struct fake fake;
 
 static int take_error(void)
 {
-	int e = fake.error;
+	int e = atomic_exchange(&fake.error, 0);
 
-	fake.error = 0;
 	return e ? vf_refuse(e, "the fake device was told to fail") : 0;
 }
 

@@ -2,20 +2,21 @@
 #ifndef TESTS_API_FAKE_H
 #define TESTS_API_FAKE_H
 /*
- * A kind of device without a data path, for tests of the API layer: two devices whose answers a test chooses, and a count of
- * everything that lives.
+ * A kind of device without a data path, for tests of the API layer: two devices whose answers a
+ * test chooses, and a count of everything that lives.
  */
 #include "provider.h"
 
 struct fake {
 	int device_count; /* 0 to 2 */
-	int error;	  /* what the next operation that makes or changes something fails with, once */
-	int live;	  /* objects made and not ended, contexts and devices included */
+	atomic_int error; /* what the next operation that makes or changes something fails with,
+			     once */
+	atomic_int live;  /* objects made and not ended, contexts and devices included */
 	enum ibv_mtu active_mtu;
 	uint8_t link_layer;
 	uint16_t active_width, active_speed;
-	union ibv_gid gid[4]; /* zero: empty slot */
-	int last_mask;	      /* of modify_qp */
+	union ibv_gid gid[4];  /* zero: empty slot */
+	int last_mask;	       /* of modify_qp */
 	struct vf_pd *last_pd; /* that the provider was given */
 	uint64_t last_iova;
 	enum ibv_qp_state state; /* that query_qp tells, when not that which was set */
