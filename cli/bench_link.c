@@ -401,7 +401,7 @@ static int idle(struct vf_bench_link *l)
 
 	if (!l->channel && ++l->idle % 32)
 		return 0;
-	if (!l->channel && l->idle % 1024 == 0)
+	if (!l->channel && l->idle % 32 == 0)
 		sched_yield();
 	now = vf_side_now();
 	if (now - l->beat_ns >= BEAT_EVERY_NS) {
