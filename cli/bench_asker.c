@@ -17,8 +17,8 @@
 #include "bench.h"
 #include "pattern.h"
 
-#define STALL_NS      (200 * VF_MSEC)
-#define LOST_IN_A_ROW 20u
+#define STALL_NS      VF_SEC /* longer than a busy machine keeps a process waiting */
+#define LOST_IN_A_ROW 5u
 #define WCS	      32
 
 struct ask {

@@ -22,7 +22,8 @@ struct fake_report {
 	int error; /* of the last command, or of opening */
 };
 
-enum fake_op { FAKE_REPORT, FAKE_SEND, FAKE_WATCH, FAKE_FORK, FAKE_QUIT };
+/* FAKE_MISHEAR: a hang-up is taken for the slot's, which was another's with the same descriptor */
+enum fake_op { FAKE_REPORT, FAKE_SEND, FAKE_WATCH, FAKE_MISHEAR, FAKE_FORK, FAKE_QUIT };
 
 struct fake_command {
 	enum fake_op op;

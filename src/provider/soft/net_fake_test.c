@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "memory/guard.h"
+#include "provider/soft/net_state.h"
 
 enum {
 	BTH = 12,
@@ -222,6 +223,11 @@ static int obey(struct vf_soft_net *net, const struct fake_command *c)
 		err = vf_soft_net_watch_slot(net, c->slot);
 		vf_soft_net_unlock(net);
 		return err;
+	case FAKE_MISHEAR:
+		vf_soft_net_lock(net);
+		net_watch_hung_up(net, c->slot);
+		vf_soft_net_unlock(net);
+		return 0;
 	case FAKE_FORK:
 		return do_fork(net);
 	case FAKE_REPORT:

@@ -163,6 +163,29 @@ static void the_end_of_a_watched_process_is_told_and_the_rest_goes_on(void **sta
 	fake_node_stop(&b);
 }
 
+static void a_hang_up_of_another_watch_with_the_same_descriptor_ends_nobody(void **state)
+{
+	struct fake_node a, b;
+	struct fake_command watch = {.op = FAKE_WATCH}, mishear = {.op = FAKE_MISHEAR},
+			    look = {.op = FAKE_REPORT};
+	struct fake_report r;
+
+	(void)state;
+	fake_node_start(&a);
+	fake_node_start(&b);
+	watch.slot = mishear.slot = b.slot;
+	assert_int_equal(fake_node_command(&a, &watch, &r), 0);
+	assert_int_equal(fake_node_command(&a, &mishear, &r), 0);
+	assert_false(r.died[b.slot]);
+	fake_node_kill(&b); /* and the watch still works */
+	for (int i = 0; i < 2000 && !r.died[mishear.slot]; i++) {
+		usleep(1000);
+		assert_int_equal(fake_node_command(&a, &look, &r), 0);
+	}
+	assert_true(r.died[mishear.slot]);
+	fake_node_stop(&a);
+}
+
 static void payload_that_is_gone_is_one_fault_and_the_others_arrive(void **state)
 {
 	struct fake_node a, b;
@@ -378,6 +401,8 @@ int main(void)
 			a_stopped_process_holds_up_nobody_and_gets_its_packets_later, end_all),
 		cmocka_unit_test_teardown(the_end_of_a_watched_process_is_told_and_the_rest_goes_on,
 					  end_all),
+		cmocka_unit_test_teardown(
+			a_hang_up_of_another_watch_with_the_same_descriptor_ends_nobody, end_all),
 		cmocka_unit_test_teardown(payload_that_is_gone_is_one_fault_and_the_others_arrive,
 					  end_all),
 		cmocka_unit_test_teardown(

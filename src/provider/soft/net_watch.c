@@ -4,6 +4,7 @@
 #include "provider/soft/net_state.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 void net_watch_init(struct vf_soft_net *net)
@@ -62,6 +63,15 @@ void vf_soft_net_unwatch_slot(struct vf_soft_net *net, unsigned slot)
 
 void net_watch_hung_up(struct vf_soft_net *net, unsigned slot)
 {
+	/*
+	 * The number of the descriptor that hung up may have been closed while the thread slept on
+	 * it, and be that of a watch of the slot's next holder by now: only a look at what it is
+	 * now tells.
+	 */
+	struct pollfd now = {.fd = net->watch[slot].fd, .events = POLLIN};
+
+	if (poll(&now, 1, 0) <= 0)
+		return;
 	stop(&net->watch[slot]);
 	vf_soft_peer_died(slot);
 }
