@@ -141,7 +141,7 @@ static int count_leftovers(void)
 
 static int report(const struct chaos_shared *sh, int kills, int bad, int leftovers)
 {
-	uint64_t messages = 0, bytes = 0;
+	uint64_t messages = 0, bytes = 0, forwarded = 0, overflows = 0, again = 0;
 	int errors = 0, silent = 0;
 
 	for (int i = 0; i < sh->procs; i++) {
@@ -149,6 +149,9 @@ static int report(const struct chaos_shared *sh, int kills, int bad, int leftove
 
 		messages += atomic_load(&p->messages);
 		bytes += atomic_load(&p->bytes);
+		forwarded += atomic_load(&p->forwarded);
+		overflows += atomic_load(&p->overflows);
+		again += atomic_load(&p->retransmitted);
 		errors += atomic_load(&p->errors);
 		silent += atomic_load(&p->messages) == 0;
 		if (atomic_load(&p->errors))
@@ -160,6 +163,9 @@ static int report(const struct chaos_shared *sh, int kills, int bad, int leftove
 	       "%d bad exits, %d processes without a message, %d left behind\n",
 	       sh->procs, sh->qps, kills, (unsigned long long)messages,
 	       (unsigned long long)(bytes >> 20), errors, bad, silent, leftovers);
+	printf("%llu packets sent again, %llu forwarded, %llu lost in socket buffers\n",
+	       (unsigned long long)again, (unsigned long long)forwarded,
+	       (unsigned long long)overflows);
 	return errors || bad || silent || leftovers;
 }
 

@@ -17,6 +17,8 @@
 struct chaos_end {
 	_Atomic uint32_t own_gen, peer_gen; /* own_gen is written last */
 	uint32_t qpn;
+	_Atomic uint32_t
+		ready_qpn; /* the same once it can receive: before, nothing is to be sent to it */
 };
 
 struct chaos_proc {
@@ -29,7 +31,9 @@ struct chaos_proc {
 	uint32_t rkey;
 	uint8_t gid[16];
 	_Atomic uint64_t messages, bytes; /* received and verified, all generations */
-	atomic_int errors;		  /* what must not happen */
+	_Atomic uint64_t forwarded, overflows,
+		retransmitted; /* of those that ended by themselves */
+	atomic_int errors;     /* what must not happen */
 	atomic_int is_done;
 	char text[256]; /* the first error, in words */
 	struct chaos_end end[CHAOS_PROCS_MAX][CHAOS_QPS_MAX];
