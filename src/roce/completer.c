@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The completer: what answers do to the requests in flight (IBTA 9.7.5.2 requester's view, 9.7.7
- * error behaviour), as a list of steps:
+ * The completer: what answers do to the requests in flight (IBTA 9.7.6 and, for errors, 9.9.2),
+ * as a list of steps:
  *
- *   classify ─▶ PSN ─▶ acknowledge what is before ─▶ ACK | RNR NAK | NAK | read response | atomic
- * answer
+ *   state ─▶ PSN ─▶ acknowledge what is before ─▶ ACK, RNR NAK, NAK ─▶ is it awaited ─▶ data
  *
  *                       psn_next
  *     stale    │◀────── in flight ──────▶│    ghost
@@ -12,7 +11,7 @@
  *             una
  *
  * An answer with a PSN says that everything before it arrived; where a read or atomic before it was
- * not answered, its answer was lost (implied NAK, IBTA 9.7.5.1.1), and it is asked for again from
+ * not answered, its answer was lost (implied NAK, IBTA 9.7.6.1), and it is asked for again from
  * the first missing PSN.
  */
 #include "roce/qp.h"
@@ -99,7 +98,7 @@ static void progress(struct answer *a)
 
 /* ---- what is missing ---- */
 
-/* Responses are missing: ask again, once, from the first that is (IBTA 9.7.5.1.1). */
+/* Responses are missing: ask again, once, from the first that is (IBTA 9.7.6.1). */
 static enum vf_step implied_nak(struct answer *a)
 {
 	struct vf_requester *req = &a->qp->req;
@@ -222,7 +221,7 @@ static enum vf_step take_sequence_nak(struct answer *a)
 	return VF_STEP_END;
 }
 
-/* IBTA 9.7.5.2, table 45, and 10.8.3.4 for what the requester's completion says. */
+/* IBTA 9.7.5.2 for the codes, 9.9.2 for what the requester's completion says. */
 static enum vf_step take_nak(struct answer *a)
 {
 	struct vf_roce_counters *c = a->qp->cfg.counters;
@@ -279,7 +278,7 @@ static enum vf_step check_awaited(struct answer *a)
 }
 
 /*
- * IBTA 9.7.5.1.2: opcode and length have to be those of this place. Read requests end at whole
+ * IBTA 9.7.6.1: opcode and length have to be those of this place. Read requests end at whole
  * parts of the message, also when they are repeated from the middle; a repeated one may go on with
  * MIDDLE instead of FIRST, as rxe has it.
  */

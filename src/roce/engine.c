@@ -47,8 +47,7 @@ int vf_roce_create(const struct vf_roce_config *cfg, struct vf_roce **out)
 		return vf_refuse(EINVAL, "an engine needs the host's operations and counters");
 	if (cfg->slot > 255 || cfg->max_qps > VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST)
 		return vf_refuse(EINVAL, "slot %u is not in 0..255 or max_qps %u not in 0..%u",
-				 cfg->slot, cfg->max_qps,
-				 VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST);
+				 cfg->slot, cfg->max_qps, VF_QPN_INDEX_END - VF_QPN_INDEX_FIRST);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return vf_refuse(ENOMEM, "no memory for an engine");
@@ -108,7 +107,7 @@ static void note_flow(struct vf_roce *r, vf_nsec now, const struct vf_roce_rx *r
 		vf_flow_received(flow, now, vf_flow_cost(rx->len + 4u));
 }
 
-/* IBTA 9.6.1.2.4: equal but for the membership bit, and not both limited; ours is the default key
+/* IBTA 9.6.1: equal but for the membership bit, and not both limited; ours is the default key
  * with full membership. */
 static bool is_pkey_ours(uint16_t pkey)
 {
@@ -263,14 +262,21 @@ static unsigned send_answers(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *
 	return n;
 }
 
-/* Answers with data go before requests: they are what the peer waits for. */
+/* Responses and requests have sequences of their own; each goes first every other time. */
 static enum vf_step next_of_qp(struct vf_roce_qp *qp, vf_nsec now, struct vf_roce_tx *tx,
 			       struct vf_flow **flow)
 {
-	enum vf_step step = vf_responder_next(qp, now, tx);
+	enum vf_step step = VF_STEP_IDLE;
 
+	if (qp->requests_first)
+		step = vf_requester_next(qp, now, tx, flow);
+	if (step != VF_STEP_IDLE)
+		return step;
 	*flow = qp->flow;
-	return step == VF_STEP_IDLE ? vf_requester_next(qp, now, tx, flow) : step;
+	step = vf_responder_next(qp, now, tx);
+	if (step == VF_STEP_IDLE && !qp->requests_first)
+		step = vf_requester_next(qp, now, tx, flow);
+	return step;
 }
 
 static unsigned serve(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, unsigned max)
@@ -282,6 +288,7 @@ static unsigned serve(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, uns
 
 	while (n < quantum && (step = next_of_qp(qp, now, &tx[n], &flow)) == VF_STEP_SENT)
 		n++;
+	qp->requests_first = !qp->requests_first;
 	if (step == VF_STEP_FLOW) {
 		vf_qp_wait_for(qp, flow);
 		return n;

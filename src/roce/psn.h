@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef VF_ROCE_PSN_H
 #define VF_ROCE_PSN_H
-/* Packet sequence numbers: 24 bits that wrap (IBTA 9.7.2). One half of the space is ahead of a
+/* Packet sequence numbers: 24 bits that wrap (IBTA 9.7.1). One half of the space is ahead of a
  * number, the other behind. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -24,7 +24,7 @@
 /* Sending half of RC, and the sequence numbers of UC and UD. */
 struct vf_requester {
 	uint32_t psn_next;  /* next PSN that was never sent */
-	uint32_t una;	    /* oldest PSN not answered (IBTA 9.7.3.1) */
+	uint32_t una;	    /* oldest PSN not answered */
 	uint32_t at_pkt;    /* packet within the WQE at vf_sq.at that goes next */
 	uint32_t since_ack; /* packets sent since one asked for an ACK */
 	uint32_t window;    /* packets */
@@ -97,7 +97,7 @@ struct vf_roce_qp {
 	struct vf_roce_qp_attr attr; /* as set; attr.state is the state */
 	uint32_t qpn;
 	uint16_t udp_sport;
-	bool has_path;
+	bool requests_first; /* in its next turn, before responses */
 	enum vf_place place;
 	struct vf_flow *flow; /* RC and UC, from RTR on */
 	struct vf_list tx_link, answer_link, sent_link, mcast_links;

@@ -7,8 +7,8 @@
  *              receives    answers  sends  started    send queue failed,
  *              may be      packets         requests   receiving goes on
  *              posted                      finish
- *   any ─▶ ERR  everything posted is flushed, now and later        any ─▶ RESET  everything is
- * forgotten
+ *   any ─▶ ERR    everything posted is flushed, now and later
+ *   any ─▶ RESET  everything is forgotten
  *
  * Not possible: sending before RTS; answering before RTR; leaving ERR but to RESET.
  */

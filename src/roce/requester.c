@@ -169,7 +169,7 @@ uint32_t vf_requester_read_part(const struct vf_roce_qp *qp)
 	return bears < VF_WINDOW_MIN ? VF_WINDOW_MIN : bears;
 }
 
-/* IBTA 9.7.8 reads and atomics in flight; and the window, which nobody prescribes. */
+/* IBTA 11.2.5.2: reads and atomics in flight; and the window, which nobody prescribes. */
 static enum vf_step limit(struct vf_request *q)
 {
 	struct vf_requester *req = &q->qp->req;

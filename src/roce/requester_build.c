@@ -62,7 +62,7 @@ static void put_extensions(const struct vf_request *q, const struct vf_opcode_in
 		vf_store_be32(h + op->ieth_at, q->w->imm_or_rkey);
 }
 
-/* IBTA 9.7.3.3: a solicited event belongs to a message that completes a receive. */
+/* IBTA 9.2.3: a solicited event belongs to a message that completes a receive. */
 static bool is_solicited(const struct vf_request *q, const struct vf_opcode_info *op)
 {
 	return (q->w->flags & VF_ROCE_SEND_SOLICITED) && (op->flags & VF_OPF_LAST) &&

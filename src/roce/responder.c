@@ -3,18 +3,18 @@
  * The responder of RC and UC: what a request that comes in does (IBTA 9.7.4 RC, 9.8.2.2 UC), as a
  * list of steps in the order of the specification:
  *
- *   greet ─▶ PSN ─▶ opcode sequence ─▶ rights ─▶ resources ─▶ length ─▶ access ─▶ execute ─▶
- * acknowledge
+ *   greet ─▶ PSN ─▶ opcode sequence ─▶ rights ─▶ resources ─▶ length
+ *         ─▶ access ─▶ execute ─▶ acknowledge
  *
  * A step that objects gives a verdict: RC answers with a NAK, and but for gaps and RNR the QP ends
- * (IBTA 9.9.3, classes B and C); UC drops the message without a word (class D). State changes in
- * the last two steps only, so a refused packet can come again.
+ * (IBTA 9.9.3, classes B and C); UC drops the message without a word (class D). What RC
+ * remembers changes in the last two steps only, so a refused packet can come again.
  *
  *     behind: done before, answered again   │ expected │   ahead: a gap, one NAK, then silence
  *   ────────────────────────────────────────┴──────────┴─────────────────────────────────────
  *
  * What UC does instead: a gap breaks the message that was coming in; the next first packet starts
- * afresh (IBTA 9.8.2.2.3).
+ * afresh (IBTA 9.8.2.2).
  */
 #include "roce/responder.h"
 
@@ -88,7 +88,7 @@ static enum vf_step greet(struct vf_inbound *in)
 	return VF_STEP_NEXT;
 }
 
-/* IBTA 9.7.4.1.2, 9.7.5.1.4: one NAK for a gap, then nothing until what is missing comes. */
+/* IBTA 9.7.4.1, 9.7.5.1: one NAK for a gap, then nothing until what is missing comes. */
 static enum vf_step gap(struct vf_inbound *in)
 {
 	struct vf_responder *resp = &in->qp->resp;
@@ -106,7 +106,7 @@ static enum vf_step gap(struct vf_inbound *in)
 	return VF_STEP_END;
 }
 
-/* IBTA 9.7.4.1.3, 9.7.5.1.3: what was done is not done again, but answered again. */
+/* IBTA 9.7.4.1, 9.7.5.1.3: what was done is not done again, but answered again. */
 static enum vf_step duplicate(struct vf_inbound *in)
 {
 	struct vf_roce_qp *qp = in->qp;
@@ -125,7 +125,7 @@ static enum vf_step duplicate(struct vf_inbound *in)
 	return VF_STEP_END;
 }
 
-/* UC: whatever comes is the next; what was lost broke its message (IBTA 9.8.2.2.3). */
+/* UC: whatever comes is the next; what was lost broke its message (IBTA 9.8.2.2). */
 static enum vf_step check_uc_psn(struct vf_inbound *in)
 {
 	struct vf_responder *resp = &in->qp->resp;
@@ -154,7 +154,7 @@ static enum vf_step check_psn(struct vf_inbound *in)
 	return ahead < 0 ? duplicate(in) : VF_STEP_NEXT;
 }
 
-/* IBTA 9.7.4.1.4, table 43: first, middle and last follow each other, of one kind. */
+/* IBTA 9.7.4.1: first, middle and last follow each other, of one kind. */
 static enum vf_step check_sequence(struct vf_inbound *in)
 {
 	unsigned flags = in->pkt->op->flags;
@@ -168,7 +168,7 @@ static enum vf_step check_sequence(struct vf_inbound *in)
 	return refuse_invalid(in, VF_DROP_SEQUENCE);
 }
 
-/* IBTA 9.7.4.1.5: is the QP set up for such requests at all? */
+/* IBTA 9.7.4.1: is the QP set up for such requests at all? */
 static enum vf_step check_rights(struct vf_inbound *in)
 {
 	unsigned flags = in->pkt->op->flags, need = 0;
@@ -215,7 +215,7 @@ static enum vf_step check_resources(struct vf_inbound *in)
 	return VF_STEP_NEXT;
 }
 
-/* IBTA 9.7.4.1.6: full packets but for the last; a write brings what it announced; a send fits. */
+/* IBTA 9.7.4.1: full packets but for the last; a write brings what it announced; a send fits. */
 static enum vf_step check_length(struct vf_inbound *in)
 {
 	static const struct vf_refusal too_long = {.nak = VF_NAK_INVALID_REQUEST,

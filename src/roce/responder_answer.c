@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the responder sends: read responses (IBTA 9.7.5.1.9), atomic answers, ACK and NAK (9.7.5.1),
+ * What the responder sends: read responses (IBTA 9.7.5.1), atomic answers, ACK and NAK (9.7.5.1),
  * congestion notifications (A17.9). One ACK stands for everything before it, so only the last that
  * is due is kept; it goes out behind the responses whose PSNs come before it. Reads and atomics are
  * kept in a ring for repetition until as many new ones came as were agreed.

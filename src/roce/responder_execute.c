@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The responder's last three steps: may the request have the memory (IBTA 9.7.4.1.7 and 10.6.7), do
- * it, say so. Reads and atomics are kept for their answers (IBTA 9.7.4.2); the answers themselves
+ * The responder's last three steps: may the request have the memory (IBTA 9.7.4.1 and 10.6.7), do
+ * it, say so. Reads and atomics are kept for their answers (IBTA 9.7.5.1.3); the answers themselves
  * are made when there is room to send them.
  */
 #include <errno.h>
@@ -63,7 +63,7 @@ enum vf_step vf_request_access(struct vf_inbound *in)
 	} else {
 		m.access = flags & VF_OPF_READ ? VF_ROCE_REMOTE_READ : VF_ROCE_REMOTE_WRITE;
 	}
-	/* IBTA 9.7.4.1.7: with nothing to transfer the key does not count. */
+	/* IBTA 9.7.4.1: with nothing to transfer the key does not count. */
 	if (m.len == 0)
 		return VF_STEP_NEXT;
 	err = vf_qp_mem_check(in->qp, &m);
@@ -124,7 +124,7 @@ static enum vf_step too_many(struct vf_inbound *in)
 	return vf_request_refuse(in, &why);
 }
 
-/* IBTA 9.7.4.2: the response's PSNs follow from the length; the next request's PSN comes after them
+/* IBTA 9.7.5.1.3: the response's PSNs follow from the length; the next request's PSN comes after them
  * all. */
 static enum vf_step execute_read(struct vf_inbound *in)
 {

@@ -2,7 +2,7 @@
 /*
  * Receive queues (IBTA 10.8.3.3 posting, 10.2.9 shared receive queues). A message takes the request
  * at the head with its first packet and keeps it until it completes; a UC message that broke leaves
- * it for the next (IBTA 9.8.3.2.2).
+ * it for the next (IBTA 9.8.2.2).
  */
 #include "roce/rq.h"
 

@@ -5,8 +5,7 @@
  *
  *   posted ─▶ started ─▶ done ─▶ completed (slot free)
  *      │         │
- *      └─────────┴──▶ status is bad ─▶ completed with it when it is at the head; what is behind it
- * is flushed
+ *      └─────────┴──▶ status is bad ─▶ completed with it at the head, the rest is flushed
  *
  * Not possible: done behind a bad one completed well; a completion before that of an earlier
  * request.
@@ -255,7 +254,7 @@ static void fail(struct vf_roce_qp *qp)
 	vf_sq_flush(qp);
 }
 
-/* IBTA 10.3.1.6: drained when no request that was started is unfinished. */
+/* IBTA 10.3.1: drained when no request that was started is unfinished. */
 static void say_drained(struct vf_roce_qp *qp)
 {
 	if (qp->attr.state != VF_ROCE_SQD || qp->req.is_drained)

@@ -2,7 +2,7 @@
 /*
  * Shared receive queues (IBTA 10.2.9): requests are taken in the order in which they were posted,
  * by whichever QP's message comes first; the limit event fires once, when fewer than the limit
- * remain (IBTA 10.2.9.3).
+ * remain (IBTA 10.2.9).
  */
 #include <errno.h>
 #include <stdlib.h>
