@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,16 +42,23 @@ static int level(void)
 	return l;
 }
 
+/* Set while the program's own function has a line of this thread's: what is refused or logged inside it is not logged. */
+static _Thread_local bool is_inside;
+
 static void emit(enum vf_log_level l, const char *line)
 {
 	static const char *const tags[] = {"", "error", "warning", "info", "debug"};
 
+	if (is_inside)
+		return;
+	is_inside = true;
 	pthread_mutex_lock(&sink_lock);
 	if (sink)
 		sink(l, line, sink_arg);
 	else
 		fprintf(stderr, "verbifrost: %s: %s\n", tags[l], line);
 	pthread_mutex_unlock(&sink_lock);
+	is_inside = false;
 }
 
 int vf_refuse(int err, const char *fmt, ...)
@@ -83,10 +91,12 @@ void vf_reason_clear(void) { last[0] = 0; }
 
 void vf_log_set(vf_log_fn fn, void *arg)
 {
-	pthread_mutex_lock(&sink_lock);
+	if (!is_inside)
+		pthread_mutex_lock(&sink_lock);
 	sink = fn;
 	sink_arg = arg;
-	pthread_mutex_unlock(&sink_lock);
+	if (!is_inside)
+		pthread_mutex_unlock(&sink_lock);
 }
 
 void vf_log_set_level(int l) { atomic_store_explicit(&level_now, l, memory_order_relaxed); }

@@ -32,19 +32,27 @@ static bool is_ipv4(const union ibv_gid *gid)
 
 /* ---- checks ---- */
 
+/* The table's end is looked up first, so that the provider has nothing to refuse: one refusal, one
+ * line. */
 static int check_source(struct ibv_context *context, const struct ibv_ah_attr *av, const char *name,
 			struct ibv_gid_entry *out)
 {
-	int err =
-		vf_ops(context)->query_gid(vf_ctx(context), av->port_num, av->grh.sgid_index, out);
+	struct ibv_port_attr attr = {.gid_tbl_len = 0};
 	char list[320];
+	int err = vf_ops(context)->query_port(vf_ctx(context), av->port_num, &attr);
+	bool is_inside = av->grh.sgid_index < attr.gid_tbl_len;
 
-	if (!err)
+	if (!err && is_inside)
+		err = vf_ops(context)->query_gid(vf_ctx(context), av->port_num, av->grh.sgid_index,
+						 out);
+	if (err && err != -ENODATA)
+		return err;
+	if (!err && is_inside)
 		return 0;
 	vf_gid_list(context, av->port_num, list, sizeof(list));
-	return vf_refuse(err == -ENODATA ? ENODATA : EINVAL, "%s.grh.sgid_index %u %s; %s has %s",
-			 name, av->grh.sgid_index,
-			 err == -ENODATA ? "is an empty entry" : "is outside the table",
+	return vf_refuse(is_inside ? ENODATA : EINVAL, "%s.grh.sgid_index %u %s; %s has %s", name,
+			 av->grh.sgid_index,
+			 is_inside ? "is an empty entry" : "is outside the table",
 			 context->device->name, list);
 }
 

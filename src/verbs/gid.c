@@ -167,10 +167,12 @@ VF_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_g
 				       size_t max_entries, uint32_t flags, size_t entry_size)
 {
 	struct table_out out = {(char *)entries, max_entries, 0, entry_size};
-	int err = check_gid_request("ibv_query_gid_table", flags, entry_size);
+	int err;
 
 	if (!context || (!entries && max_entries))
 		err = vf_is_null("ibv_query_gid_table", context ? "entries" : "context");
+	else
+		err = check_gid_request("ibv_query_gid_table", flags, entry_size);
 	for (unsigned p = 1; !err && p <= vf_api_ctx(context)->attr.orig_attr.phys_port_cnt; p++)
 		err = add_port(context, (uint8_t)p, &out);
 	if (err)

@@ -416,6 +416,27 @@ static void the_programs_own_log_gets_refusals(void **state)
 	assert_string_equal(verbifrost_last_error(), "ibv_dereg_mr: mr is NULL");
 }
 
+static void refuse_inside(int level, const char *line, void *arg)
+{
+	(void)level, (void)line;
+	++*(int *)arg;
+	ibv_dereg_mr(NULL);
+	verbifrost_set_log(NULL, NULL);
+}
+
+static void a_log_function_may_call_verbs_and_end_itself(void **state)
+{
+	int count = 0;
+
+	(void)state;
+	verbifrost_set_log(refuse_inside, &count);
+	verbifrost_set_log_level(2);
+	ibv_alloc_pd(NULL);
+	assert_int_equal(count, 1);
+	verbifrost_set_log_level(0);
+	assert_string_equal(verbifrost_last_error(), "ibv_dereg_mr: mr is NULL");
+}
+
 static void every_setting_has_name_default_value_and_help(void **state)
 {
 	struct verbifrost_setting s;
@@ -458,6 +479,7 @@ int main(void)
 		TEST(ethernet_addresses_that_a_gid_determines_are_told),
 		TEST(counters_are_counted_and_filled),
 		TEST(the_programs_own_log_gets_refusals),
+		TEST(a_log_function_may_call_verbs_and_end_itself),
 		TEST(every_setting_has_name_default_value_and_help),
 	};
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fake.h"
+#include "verbifrost/verbifrost.h"
 
 static struct fake_rig rig;
 
@@ -281,16 +282,27 @@ static const struct wrong wrong_init[] = {
 	{"qp_access_flags 0x1000", EINVAL, access_12},
 };
 
+static void count_line(int level, const char *line, void *arg)
+{
+	(void)level, (void)line;
+	++*(int *)arg;
+}
+
 static void check_wrong(struct ibv_qp *qp, const struct wrong *w, enum ibv_qp_state to, int mask)
 {
 	struct ibv_qp_attr a = right(to);
-	int got;
+	int got, lines = 0;
 
 	w->spoil(&a);
+	verbifrost_set_log(count_line, &lines);
+	verbifrost_set_log_level(2);
 	errno = 0;
 	got = ibv_modify_qp(qp, &a, mask);
-	if (got != w->err || errno != w->err || !strstr(vf_reason_last(), w->name))
-		fail_msg("%s: %d, errno %d: %s", w->name, got, errno, vf_reason_last());
+	verbifrost_set_log_level(0);
+	verbifrost_set_log(NULL, NULL);
+	if (lines != 1 || got != w->err || errno != w->err || !strstr(vf_reason_last(), w->name))
+		fail_msg("%s: %d, errno %d, %d lines: %s", w->name, got, errno, lines,
+			 vf_reason_last());
 }
 
 static void every_attribute_out_of_range_is_named(void **state)
