@@ -268,7 +268,7 @@ static int to_rts(struct link *l, uint32_t peer_qpn)
 		return -errno;
 	a.qp_state = IBV_QPS_RTS;
 	a.sq_psn = (0xfffff0 + w->gen) & 0xffffff;
-	a.timeout = 14;
+	a.timeout = 17; /* 0.5 s: more processes than processors */
 	a.retry_cnt = 7;
 	a.rnr_retry = 7;
 	a.max_rd_atomic = 4;

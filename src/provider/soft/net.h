@@ -13,6 +13,11 @@
 
 struct vf_soft_net;
 
+/*
+ * vf_roce_path.host_tag: the interface to pin packets to (0: the system chooses), and whether the destination is an address of this host.
+ */
+#define VF_SOFT_TAG_LOCAL 0x80000000u
+
 /** The one of this process, made at the first call (slot, sockets, thread). -ENOSPC, -EADDRINUSE, -ENOMEM, with a reason. */
 int vf_soft_net_get(struct vf_soft_net **out);
 /** The last put closes everything. Not to be called with the lock held. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets of other processes' slots: wrapped with what the IP header said and sent to the owner's
- * private address, where they are unwrapped and taken as if they had come in there. What comes in
- * on the private socket is never forwarded, so nothing can circle. Only a socket bound to the port
- * of a private address can send from one, so a wrapped packet comes from a process of this user.
+ * Packets between processes of this host. Straight: the sender knows the slot from the QPN and the
+ * owner's private address from the slot, so what is for an address of this host never meets the
+ * shared port, whose members come and go; in order, without a process in between. Handed on: what
+ * came to the shared port (from other hosts) and is another slot's. Both are wrapped with what the
+ * IP header said and sent to the owner's private address, where they are unwrapped and taken as if
+ * they had come in there. What comes in on the private socket is never forwarded, so nothing can
+ * circle. Only a socket bound to the port of a private address can send from one, so a wrapped
+ * packet comes from a process of this user.
  *
  *   0   magic "VFFW"        12  interface index
  *   4   kind                16  source GID
@@ -27,7 +31,6 @@ enum {
 	IF_AT = 12,
 	SRC_AT = 16,
 	DST_AT = 32,
-	WRAPPER_LEN = 48,
 	DATAGRAM_MAX = 65507,
 	ANSWER_LEN = 16,
 	SLOT_AT = 5,
@@ -38,6 +41,22 @@ bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16
 	/* Addresses of slots differ in the last byte, where they can be computed at all. */
 	return net->socket[NET_PRIVATE].udp && port == net->private_port &&
 	       memcmp(gid, net->private_gid, 15) == 0;
+}
+
+bool net_has_direct(const struct vf_soft_net *net)
+{
+	/* where addresses can be computed: elsewhere each would be looked up in a file */
+	return net->socket[NET_PRIVATE].udp && net->private_port == net->port && !net->is_impaired;
+}
+
+int net_direct_address(const struct vf_soft_net *net, unsigned slot, struct vf_os_udp_addr *a)
+{
+	int err = vf_os_slot_address(slot, a->dst, &a->dst_port);
+
+	memcpy(a->src, net->private_gid, 16);
+	a->src_port = net->private_port;
+	a->if_index = 0;
+	return err;
 }
 
 static int send_private(struct vf_soft_net *net, unsigned slot, struct iovec *iov, unsigned count)
@@ -54,9 +73,9 @@ static int send_private(struct vf_soft_net *net, unsigned slot, struct iovec *io
 	return vf_os_udp_send(s->udp, &m, NULL);
 }
 
-static void wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[WRAPPER_LEN])
+void net_wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[NET_WRAPPER_LEN])
 {
-	memset(out, 0, WRAPPER_LEN);
+	memset(out, 0, NET_WRAPPER_LEN);
 	vf_store_be32(out, MAGIC);
 	out[KIND_AT] = KIND_PACKET;
 	out[TOS_AT] = a->tos;
@@ -71,12 +90,13 @@ static void wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t o
 void net_forward(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
 		 uint32_t len, uint32_t segment_len)
 {
-	uint8_t wrapper[WRAPPER_LEN];
-	uint32_t most = segment_len ? (DATAGRAM_MAX - WRAPPER_LEN) / segment_len * segment_len : 0;
+	uint8_t wrapper[NET_WRAPPER_LEN];
+	uint32_t most =
+		segment_len ? (DATAGRAM_MAX - NET_WRAPPER_LEN) / segment_len * segment_len : 0;
 	unsigned slot = data[SLOT_AT];
 
 	net_steer_missed(net, a);
-	wrap(a, segment_len, wrapper);
+	net_wrap(a, segment_len, wrapper);
 	for (uint32_t at = 0; at < len;) {
 		uint32_t n = len - at < most ? len - at : most;
 		uint32_t packets = n ? (n + segment_len - 1) / segment_len : 0;
@@ -84,7 +104,7 @@ void net_forward(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const 
 			const uint8_t *from;
 			void *to;
 		} base = {.from = data + at};
-		struct iovec iov[2] = {{.iov_base = wrapper, .iov_len = WRAPPER_LEN},
+		struct iovec iov[2] = {{.iov_base = wrapper, .iov_len = NET_WRAPPER_LEN},
 				       {.iov_base = base.to, .iov_len = n}};
 
 		if (n == 0 || send_private(net, slot, iov, 2)) {
@@ -100,7 +120,7 @@ void net_forward(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const 
 
 void net_forward_answer(struct vf_soft_net *net, unsigned to_slot, const uint8_t answer[16])
 {
-	uint8_t wrapper[WRAPPER_LEN] = {0}, body[ANSWER_LEN];
+	uint8_t wrapper[NET_WRAPPER_LEN] = {0}, body[ANSWER_LEN];
 	struct iovec iov[2] = {{.iov_base = wrapper, .iov_len = sizeof(wrapper)},
 			       {.iov_base = body, .iov_len = sizeof(body)}};
 
@@ -110,10 +130,10 @@ void net_forward_answer(struct vf_soft_net *net, unsigned to_slot, const uint8_t
 	send_private(net, to_slot, iov, 2);
 }
 
-static void unwrap(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
+static void unwrap(struct vf_soft_net *net, const uint8_t *w, uint32_t wrapped_len)
 {
-	const uint8_t *w = m->buf, *data = m->buf + WRAPPER_LEN;
-	uint32_t len = m->len - WRAPPER_LEN, segment_len = vf_load_be16(w + SEGMENT_AT);
+	const uint8_t *data = w + NET_WRAPPER_LEN;
+	uint32_t len = wrapped_len - NET_WRAPPER_LEN, segment_len = vf_load_be16(w + SEGMENT_AT);
 	struct vf_os_udp_addr a = {.tos = w[TOS_AT], .ttl = w[TTL_AT], .dst_port = net->port};
 
 	if (segment_len == 0 || len <= SLOT_AT || data[SLOT_AT] != net->slot_number) {
@@ -127,18 +147,26 @@ static void unwrap(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
 	net_rx_take(net, &a, data, len, segment_len);
 }
 
-void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
+static void take_wrapped(struct vf_soft_net *net, const uint8_t *w, uint32_t len)
 {
-	/* Wrapped packets are of different lengths and never merged by a sender; a merged buffer is
-	 * somebody's try. */
-	bool trusted = net_is_private(net, m->addr.src, m->addr.src_port) &&
-		       m->len >= WRAPPER_LEN && vf_load_be32(m->buf) == MAGIC &&
-		       m->segment_len == m->len;
-
-	if (trusted && m->buf[KIND_AT] == KIND_PACKET)
-		unwrap(net, m);
-	else if (trusted && m->buf[KIND_AT] == KIND_ANSWER && m->len == WRAPPER_LEN + ANSWER_LEN)
-		net_steer_answered(net, m->buf + WRAPPER_LEN);
+	if (len < NET_WRAPPER_LEN || vf_load_be32(w) != MAGIC)
+		net->rx.dropped[VF_DROP_TOO_SHORT]++;
+	else if (w[KIND_AT] == KIND_PACKET)
+		unwrap(net, w, len);
+	else if (w[KIND_AT] == KIND_ANSWER && len == NET_WRAPPER_LEN + ANSWER_LEN)
+		net_steer_answered(net, w + NET_WRAPPER_LEN);
 	else
 		net->rx.dropped[VF_DROP_TOO_SHORT]++;
+}
+
+/* Each datagram is wrapped for itself, those of a merged buffer too. */
+void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
+{
+	if (!net_is_private(net, m->addr.src, m->addr.src_port) || !m->segment_len) {
+		net->rx.dropped[VF_DROP_TOO_SHORT]++;
+		return;
+	}
+	for (uint32_t at = 0; at < m->len; at += m->segment_len)
+		take_wrapped(net, m->buf + at,
+			     m->len - at < m->segment_len ? m->len - at : m->segment_len);
 }

@@ -28,6 +28,7 @@
 #define NET_TX_BATCH	64u
 #define NET_TX_IOV	1024u
 #define NET_TRAILER_MAX 8u
+#define NET_WRAPPER_LEN 48u /* what packets between processes of this host have in front */
 /* BTH opcode of the manufacturer range: asks who sits at a position of the shared port. */
 #define NET_PROBE_OPCODE 0xdfu
 
@@ -69,6 +70,7 @@ struct net_tx {
 	uint8_t trailer[NET_TX_BATCH][NET_TRAILER_MAX];
 	uint8_t (*stage)[VF_ROCE_MTU_MAX]; /* NET_TX_BATCH payloads that were copied */
 	bool is_faulty[NET_TX_BATCH];
+	uint8_t wrapper[NET_WRAPPER_LEN]; /* of the send under way */
 	uint8_t order[NET_TX_BATCH]; /* in which the packets leave */
 	vf_nsec complained;
 	struct net_unsegmented {
@@ -170,6 +172,12 @@ void net_forward(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const 
 		 uint32_t len, uint32_t segment_len);
 void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m);
 void net_forward_answer(struct vf_soft_net *net, unsigned to_slot, const uint8_t answer[16]);
+/** Can packets go straight to the private sockets of other processes? */
+bool net_has_direct(const struct vf_soft_net *net);
+/** What goes in front of each packet of @a's that is sent straight to the process of its slot. */
+void net_wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[NET_WRAPPER_LEN]);
+/** Turns @a into the private address of @slot; -ENOENT when it has none. */
+int net_direct_address(const struct vf_soft_net *net, unsigned slot, struct vf_os_udp_addr *a);
 /** Is it the private address of some slot? */
 bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16_t port);
 

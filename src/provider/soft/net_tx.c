@@ -56,7 +56,7 @@ static void fill_addr(const struct vf_soft_net *net, const struct vf_roce_path *
 	memcpy(a->src, path->sgid, 16);
 	memcpy(a->dst, path->dgid, 16);
 	a->src_port = a->dst_port = net->port;
-	a->if_index = path->host_tag;
+	a->if_index = path->host_tag & ~VF_SOFT_TAG_LOCAL;
 	a->tos = path->traffic_class;
 	a->ttl = path->hop_limit;
 }
@@ -190,25 +190,58 @@ static void stop_segmenting(struct vf_soft_net *net, const uint8_t gid[16])
 	u->until = vf_os_now() + UNSEGMENTED_FOR;
 }
 
+/* Within this host straight to the other process's private socket, else to the shared port. */
+static struct net_socket *socket_for(struct vf_soft_net *net, const struct vf_roce_tx *t)
+{
+	if ((t->path->host_tag & VF_SOFT_TAG_LOCAL) && net_has_direct(net))
+		return &net->socket[NET_PRIVATE];
+	return net_tx_socket(net, t->path->dgid);
+}
+
+static uint32_t wrapper_len(const struct vf_soft_net *net, const struct net_socket *s)
+{
+	return s == &net->socket[NET_PRIVATE] ? NET_WRAPPER_LEN : 0;
+}
+
+static unsigned put_wrapper(struct vf_soft_net *net, const struct net_socket *s, struct iovec *iov)
+{
+	if (!wrapper_len(net, s))
+		return 0;
+	iov[0] = (struct iovec){.iov_base = net->tx.wrapper, .iov_len = NET_WRAPPER_LEN};
+	return 1;
+}
+
+/* The last step: from here on the address is the private one. */
+static int send_to_slot(struct vf_soft_net *net, struct net_socket *s, struct vf_os_udp_send *m,
+			const struct vf_roce_tx *t)
+{
+	if (wrapper_len(net, s) && net_direct_address(net, t->headers[SLOT_AT], &m->addr))
+		return -EHOSTUNREACH;
+	return net_tx_send(net, s, m);
+}
+
 /* One packet, alone. */
 static void send_one(struct vf_soft_net *net, struct net_socket *s, unsigned index)
 {
 	struct vf_roce_tx *t = &net->tx.packet[index];
-	struct vf_os_udp_send m = {
-		.iov = net->tx.iov, .segment_len = wire_len(t), .total_len = wire_len(t)};
+	uint32_t len = wire_len(t) + wrapper_len(net, s);
+	struct vf_os_udp_send m = {.iov = net->tx.iov, .segment_len = len, .total_len = len};
+	unsigned wrapped;
 	int err;
 
 	if (seal(net, index, 0))
 		return;
-	m.iov_count = put_iov(net, index, net->tx.iov);
 	fill_addr(net, t->path, &m.addr);
+	net_wrap(&m.addr, wire_len(t), net->tx.wrapper);
+	wrapped = put_wrapper(net, s, net->tx.iov);
+	m.iov_count = wrapped + put_iov(net, index, net->tx.iov + wrapped);
 	if (net->is_impaired) {
 		net_impaired_send(net, vf_os_now(), &m, t->counters);
 		return;
 	}
 	if (net->pcap)
-		vf_pcap_write(net->pcap, &m.addr, 0, m.iov, m.iov_count);
-	err = net_tx_send(net, s, &m);
+		vf_pcap_write(net->pcap, &m.addr, 0, m.iov + wrapped, m.iov_count - wrapped);
+	err = send_to_slot(net, s, &m, t);
 	if (err == -EFAULT) {
 		net->tx.is_faulty[index] = true;
 	} else if (err) {
@@ -237,19 +270,19 @@ static unsigned run_length(struct vf_soft_net *net, const struct net_socket *s, 
 			   unsigned end)
 {
 	const struct vf_roce_tx *first = at_position(net, from);
-	uint32_t len = wire_len(first), bytes = len;
-	unsigned iovs = first->iov_count + 2u, n = 1;
+	uint32_t len = wire_len(first), extra = wrapper_len(net, s), bytes = len + extra;
+	unsigned iovs = first->iov_count + 3u, n = 1;
 
 	if (s->segments < 2 || net->is_impaired || !may_segment(net, first->path->dgid))
 		return 1;
 	while (from + n < end && n < s->segments) {
 		const struct vf_roce_tx *t = at_position(net, from + n);
 
-		if (!belongs(first, t, len) || bytes + wire_len(t) > s->segment_bytes ||
-		    iovs + t->iov_count + 2u > NET_TX_IOV)
+		if (!belongs(first, t, len) || bytes + wire_len(t) + extra > s->segment_bytes ||
+		    iovs + t->iov_count + 3u > NET_TX_IOV)
 			break;
-		bytes += wire_len(t);
-		iovs += t->iov_count + 2u;
+		bytes += wire_len(t) + extra;
+		iovs += t->iov_count + 3u;
 		n++;
 		if (wire_len(t) < len)
 			break; /* a shorter one can only be the last */
@@ -259,23 +292,24 @@ static unsigned run_length(struct vf_soft_net *net, const struct net_socket *s, 
 
 /* Seals and collects; a packet whose payload is gone ends the run. Returns how many were looked at,
  * *good of them sealed. */
-static unsigned collect(struct vf_soft_net *net, unsigned from, unsigned count,
-			struct vf_os_udp_send *m, unsigned *good)
+static unsigned collect(struct vf_soft_net *net, const struct net_socket *s, unsigned from,
+			unsigned count, struct vf_os_udp_send *m, unsigned *good)
 {
-	const struct net_socket *s = net_tx_socket(net, at_position(net, from)->path->dgid);
-	unsigned i, step = vf_os_udp_id_step(s->udp);
+	/* a wrapped packet has no IP header of its own: ID 0 */
+	unsigned i, step = wrapper_len(net, s) ? 0 : vf_os_udp_id_step(s->udp);
 
 	m->iov_count = 0;
 	m->total_len = 0;
 	for (i = 0; i < count; i++) {
-		unsigned before = m->iov_count;
+		unsigned before = m->iov_count + put_wrapper(net, s, net->tx.iov + m->iov_count);
 
 		if (seal(net, net->tx.order[from + i], (uint16_t)(i * step))) {
 			*good = i;
 			return i + 1;
 		}
+		m->iov_count = before;
 		m->iov_count += put_iov(net, net->tx.order[from + i], net->tx.iov + before);
-		m->total_len += wire_len(at_position(net, from + i));
+		m->total_len += wire_len(at_position(net, from + i)) + wrapper_len(net, s);
 		if (net->pcap)
 			vf_pcap_write(net->pcap, &m->addr, (uint16_t)(i * step),
 				      net->tx.iov + before, m->iov_count - before);
@@ -296,15 +330,17 @@ static unsigned send_run(struct vf_soft_net *net, struct net_socket *s, unsigned
 			 unsigned count)
 {
 	struct vf_roce_tx *first = at_position(net, from);
-	struct vf_os_udp_send m = {.iov = net->tx.iov, .segment_len = wire_len(first)};
+	struct vf_os_udp_send m = {.iov = net->tx.iov,
+				   .segment_len = wire_len(first) + wrapper_len(net, s)};
 	unsigned good, done;
 	int err;
 
 	fill_addr(net, first->path, &m.addr);
-	done = collect(net, from, count, &m, &good);
+	net_wrap(&m.addr, wire_len(first), net->tx.wrapper);
+	done = collect(net, s, from, count, &m, &good);
 	if (good == 0)
 		return done;
-	err = net_tx_send(net, s, &m);
+	err = send_to_slot(net, s, &m, first);
 	if (err == 0)
 		return done;
 	if (err == -EINVAL || err == -EMSGSIZE || err == -EIO || err == -EOPNOTSUPP)
@@ -366,7 +402,7 @@ static void send_batch(struct vf_soft_net *net, vf_nsec now, unsigned count)
 	put_in_order(net, count);
 	while (at < count) {
 		const struct vf_roce_tx *t = at_position(net, at);
-		struct net_socket *s = net_tx_socket(net, t->path->dgid);
+		struct net_socket *s = socket_for(net, t);
 		unsigned run;
 
 		if (!s->udp) {

@@ -159,5 +159,7 @@ int soft_path_fill(struct soft_context *sc, const struct ibv_ah_attr *a, const c
 	out->sl = a->sl;
 	out->sgid_index = a->grh.sgid_index;
 	out->host_tag = if_index;
+	if (!gid_is_multicast(v.real_dgid) && vf_os_is_local(v.real_dgid))
+		out->host_tag |= VF_SOFT_TAG_LOCAL;
 	return 0;
 }
