@@ -137,7 +137,9 @@ struct vf_ack_wait {
 	const uint32_t *completed; /* under the mutex */
 };
 
-/** Waits without end, and says so once after five seconds. */
+/** After how long a wait is spoken of, in milliseconds: five seconds, less in tests. */
+extern unsigned vf_ack_patience_ms;
+/** Waits without end, and says so once. */
 void vf_ack_wait(const struct vf_ack_wait *w);
 /** Counts @n acknowledgements and wakes who waits for them. */
 void vf_ack(pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed, uint32_t n);

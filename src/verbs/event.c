@@ -84,14 +84,18 @@ static uint32_t missing(const struct vf_ack_wait *w)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
+unsigned vf_ack_patience_ms = 5000;
+
 void vf_ack_wait(const struct vf_ack_wait *w)
 {
-	enum { PATIENCE_S = 5 };
 	struct timespec until;
 	bool is_said = false;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += PATIENCE_S;
+	until.tv_sec += vf_ack_patience_ms / 1000;
+	until.tv_nsec += (long)(vf_ack_patience_ms % 1000) * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(w->mutex);
 	while (missing(w)) {
 		if (is_said) {

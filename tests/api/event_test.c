@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "fake.h"
+#include "verbifrost/verbifrost.h"
+#include "verbs/api.h"
 
 static struct fake_rig rig;
 static struct ibv_comp_channel *channel;
@@ -131,6 +133,44 @@ static void destroying_a_queue_waits_for_acknowledgements(void **state)
 	cq = NULL;
 }
 
+static char said[256];
+static atomic_int said_count;
+
+static void keep_line(int level, const char *line, void *arg)
+{
+	(void)arg;
+	if (level == 1 && atomic_fetch_add(&said_count, 1) == 0)
+		strncpy(said, line, sizeof(said) - 1);
+}
+
+static void a_long_wait_is_spoken_of_once(void **state)
+{
+	struct ibv_cq *got;
+	void *context, *err;
+	pthread_t t;
+
+	(void)state;
+	vf_ack_patience_ms = 5;
+	verbifrost_set_log(keep_line, NULL);
+	verbifrost_set_log_level(1);
+	fake_complete(cq);
+	assert_int_equal(ibv_get_cq_event(channel, &got, &context), 0);
+	atomic_store(&is_ended, false);
+	pthread_create(&t, NULL, destroy_cq, cq);
+	for (int i = 0; i < 2000 && !atomic_load(&said_count); i++)
+		poll(NULL, 0, 1);
+	assert_false(is_ended_after(20));
+	ibv_ack_cq_events(cq, 1);
+	pthread_join(t, &err);
+	verbifrost_set_log_level(0);
+	verbifrost_set_log(NULL, NULL);
+	vf_ack_patience_ms = 5000;
+	cq = NULL;
+	assert_int_equal(said_count, 1);
+	assert_non_null(strstr(said, "destroying completion queue"));
+	assert_non_null(strstr(said, "waits for 1 events"));
+}
+
 static void asynchronous_events_come_in_their_order(void **state)
 {
 	struct ibv_async_event e;
@@ -239,6 +279,7 @@ int main(void)
 		TEST(an_empty_channel_that_does_not_block_is_eagain),
 		TEST(events_of_a_destroyed_queue_are_gone),
 		TEST(destroying_a_queue_waits_for_acknowledgements),
+		TEST(a_long_wait_is_spoken_of_once),
 		TEST(asynchronous_events_come_in_their_order),
 		TEST(destroying_a_queue_pair_waits_for_its_events),
 		TEST(events_of_all_objects_are_acknowledged),
