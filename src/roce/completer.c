@@ -98,13 +98,26 @@ static void progress(struct answer *a)
 
 /* ---- what is missing ---- */
 
-/* Responses are missing: ask again, once, from the first that is (IBTA 9.7.6.1). */
+static bool is_sequence_nak(const struct vf_packet *pkt)
+{
+	return pkt->opcode == VF_OP_ACK && pkt->syndrome == VF_NAK_SEQUENCE;
+}
+
+/*
+ * Responses are missing: ask again, once, from the first that is (IBTA 9.7.6.1). A sequence NAK
+ * besides is never passed over, since the responder gives one only; it shows life, so no retry is
+ * used up.
+ */
 static enum vf_step implied_nak(struct answer *a)
 {
 	struct vf_requester *req = &a->qp->req;
 
-	if (req->is_rereading && req->reread_psn == req->una)
-		return drop(a, VF_DROP_STALE_RESPONSE);
+	if (req->is_rereading && req->reread_psn == req->una) {
+		if (!is_sequence_nak(a->pkt))
+			return drop(a, VF_DROP_STALE_RESPONSE);
+		vf_requester_go_back(a->qp, a->now, req->una);
+		return VF_STEP_END;
+	}
 	vf_count(a->qp->cfg.counters, VF_CNT_IMPLIED_NAK_SEQ_ERR);
 	req->is_rereading = true;
 	req->reread_psn = req->una;

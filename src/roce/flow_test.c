@@ -67,6 +67,22 @@ static void two_nodes_in_both_directions_lose_nothing(void **state)
 	many_into_one(1, 20000, true, 9);
 }
 
+/* Budget for 42 packets, 64 who want to send one: a remainder here and there must not block them
+ * all. */
+static void more_senders_than_packets_fit_take_turns(void **state)
+{
+	struct world *w = world_make(65, 3);
+
+	(void)state;
+	w->wire_min = 4100;
+	for (unsigned i = 1; i <= 64; i++)
+		talk(w, i, 0, 200, VF_ROCE_UC);
+	start_all(w);
+	assert_true(world_run(w, VF_SEC, true));
+	assert_true(w->overflows == 0);
+	world_end(w);
+}
+
 static void senders_get_equal_shares_while_all_send(void **state)
 {
 	struct world *w = world_make(9, 4);
@@ -433,6 +449,7 @@ int main(void)
 		cmocka_unit_test(eight_unreliable_senders_into_one_lose_nothing_in_both_directions),
 		cmocka_unit_test(
 			sixty_four_unreliable_senders_into_one_lose_nothing_in_both_directions),
+		cmocka_unit_test(more_senders_than_packets_fit_take_turns),
 		cmocka_unit_test(senders_get_equal_shares_while_all_send),
 		cmocka_unit_test(a_newcomer_gets_its_share_from_one_who_had_all),
 		cmocka_unit_test(a_newcomer_does_not_wait_for_one_who_holds_all_and_is_idle),

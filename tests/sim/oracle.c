@@ -134,6 +134,10 @@ static void request_sent(struct sim *s, struct oracle *o, struct oracle_lane *l,
 	if (o->window && at - l->acked_end >= o->window)
 		sim_fail(s, "PSN %#x is %llu packets ahead of the acknowledged", x->psn,
 			 (unsigned long long)(at - l->acked_end));
+	if (l->has_nak && l->wanted >= l->acked_end && at > l->wanted)
+		sim_fail(s, "PSN %#x is sent though a NAK asks for one %llu before it", x->psn,
+			 (unsigned long long)(at - l->wanted));
+	l->has_nak = false;
 	if (x->kind == READ || x->kind == ATOMIC) {
 		if (at >= l->last_read_end) {
 			unsigned i = (l->read_head + l->read_count++) % ORACLE_READS_MAX;
@@ -207,6 +211,10 @@ static void ack_arrived(struct oracle_lane *l, const struct seen *x)
 
 	if (at == UINT64_MAX || at >= l->sent_end)
 		return;
+	if (x->syndrome == 0x60 && at >= l->acked_end) {
+		l->has_nak = true;
+		l->wanted = at;
+	}
 	acknowledge(l, (x->syndrome & 0xe0) == 0 ? at + 1 : at);
 }
 

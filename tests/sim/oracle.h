@@ -6,6 +6,7 @@
  *   - a header field does not fit, or a length is not what its opcode and the path MTU make it;
  *   - a request is sent whose acknowledgement had arrived (acknowledged moves back);
  *   - a request is sent further ahead of the acknowledged than the window;
+ *   - a NAK for a gap is not followed by the packet that it asks for;
  *   - an ACK acknowledges what never arrived.
  * It decodes the packets itself and knows nothing of the engine's state.
  */
@@ -27,7 +28,9 @@ struct oracle_lane {
 	uint32_t mtu;
 	uint64_t sent_end;  /* after the last request sent */
 	uint64_t acked_end; /* everything before is acknowledged */
-	uint64_t got_end;   /* everything before has arrived at the responder */
+	uint64_t wanted;    /* has_nak: what a NAK asked for */
+	bool has_nak;
+	uint64_t got_end; /* everything before has arrived at the responder */
 	struct oracle_read reads[ORACLE_READS_MAX];
 	unsigned read_head, read_count;
 	uint64_t last_read_end;

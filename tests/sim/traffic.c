@@ -132,6 +132,8 @@ static enum vf_roce_wr_opcode pick_opcode(struct lane *l)
 	};
 	struct vf_rand *r = &l->traffic->rand;
 
+	if (l->type == VF_ROCE_RC && l->traffic->opt.is_bulk)
+		return rc[vf_rand_below(r, 4)];
 	if (l->type == VF_ROCE_RC)
 		return rc[vf_rand_below(r, VF_ARRAY_SIZE(rc))];
 	if (l->type == VF_ROCE_UC && vf_rand_below(r, 3) == 0)
@@ -145,7 +147,7 @@ static uint32_t pick_len(struct lane *l)
 	struct vf_rand *r = &l->traffic->rand;
 	uint32_t max = l->type == VF_ROCE_UD ? o->mtu_bytes : o->len_max, len;
 
-	switch (vf_rand_below(r, 8)) {
+	switch (o->is_bulk ? 8 : vf_rand_below(r, 8)) {
 	case 0:
 		return 0;
 	case 1: /* whole packets, and one byte beside */
