@@ -340,9 +340,18 @@ static void print_json(const struct sweep *w)
 	for (unsigned i = 0; i < w->n; i++)
 		vf_bench_json_row(&j, &w->results[i]);
 	vf_json_close(&j);
+	vf_bench_json_counters(&j, w->s.ctx);
 	vf_json_text(&j, "error", w->error[0] ? w->error : NULL);
 	vf_json_u64(&j, "exit_status", (uint64_t)w->status);
 	vf_json_close(&j);
+}
+
+static bool lost_any(const struct sweep *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->results[i].lost || w->results[i].duplicates)
+			return true;
+	return w->error[0];
 }
 
 static int measure(const struct vf_bench_options *o)
@@ -377,9 +386,11 @@ static int measure(const struct vf_bench_options *o)
 	}
 	if (w.status != VF_EXIT_FAILED)
 		run_sweep(&w, o);
-	vf_bench_session_end(&w.s);
 	if (o->json)
 		print_json(&w);
+	else if (lost_any(&w))
+		vf_bench_print_trouble(w.s.ctx);
+	vf_bench_session_end(&w.s);
 	if (w.error[0])
 		vf_cli_complain("%s", w.error);
 	free(w.results);

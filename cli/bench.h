@@ -168,6 +168,10 @@ struct vf_json;
 void vf_bench_print_head(const struct vf_bench_session *s, const struct vf_bench_options *o);
 void vf_bench_print_row(const struct vf_bench_result *r, bool is_first);
 void vf_bench_json_row(struct vf_json *j, const struct vf_bench_result *r);
+/** This process's counters that are not zero: all of them, or (text) only those that tell of
+ * trouble. */
+void vf_bench_json_counters(struct vf_json *j, struct ibv_context *ctx);
+void vf_bench_print_trouble(struct ibv_context *ctx);
 /** Link against what was measured: OK or DOUBTFUL, said in @text. */
 int vf_bench_verdict(const struct vf_bench_session *s, const struct vf_bench_result *r, unsigned n,
 		     char *text, size_t room);

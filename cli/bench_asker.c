@@ -27,6 +27,7 @@ struct ask {
 	uint64_t posted, completed, credited, counted;
 	uint64_t start_ns, first_ns, last_ns, first_bytes, bytes;
 	uint32_t batch;
+	unsigned stalls; /* in a row */
 	bool is_ended, has_credit;
 };
 
@@ -96,11 +97,26 @@ static int digest(struct ask *a, const struct ibv_wc *wc)
 			far += (uint64_t)UINT32_MAX + 1;
 		if (far > a->credited && far <= a->posted)
 			a->credited = far;
+		a->stalls = 0;
 		return vf_bench_post_receive(a->l, 0, false);
 	}
 	if (!a->has_credit)
 		take_data(a, wc->wr_id + 1);
 	a->completed = wc->wr_id + 1;
+	return 0;
+}
+
+/* Nothing moved for a while: what is in flight counts as dealt with, unless that happens again and
+ * again. */
+static int stall(struct ask *a)
+{
+	a->stalls++;
+	a->credited = a->posted;
+	if (a->stalls == LOST_IN_A_ROW)
+		return vf_bench_fail(
+			a->l, ETIMEDOUT,
+			"nothing gets through: %u times in a row all messages in flight were lost",
+			LOST_IN_A_ROW);
 	return 0;
 }
 
@@ -127,7 +143,9 @@ static int bandwidth(struct ask *a)
 			moved_ns = vf_side_now();
 		} else if (is_unreliable(l) && vf_side_now() - moved_ns > STALL_NS &&
 			   a->completed == a->posted) {
-			a->credited = a->posted;
+			rc = stall(a);
+			if (rc < 0)
+				return rc;
 			moved_ns = vf_side_now();
 		}
 	}

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <verbifrost/verbifrost.h>
+
 #include "bench.h"
 #include "device.h"
 #include "json.h"
@@ -129,4 +131,36 @@ void vf_bench_json_row(struct vf_json *j, const struct vf_bench_result *r)
 		json_latency(j, &r->latency);
 	}
 	vf_json_close(j);
+}
+
+#define COUNTERS_MAX 256
+
+void vf_bench_json_counters(struct vf_json *j, struct ibv_context *ctx)
+{
+	struct verbifrost_counter c[COUNTERS_MAX];
+	int n = ctx ? verbifrost_query_counters(ctx, c, COUNTERS_MAX) : 0;
+
+	vf_json_open(j, "counters", '{');
+	for (int i = 0; i < n && i < COUNTERS_MAX; i++)
+		if (c[i].value)
+			vf_json_u64(j, c[i].name, c[i].value);
+	vf_json_close(j);
+}
+
+void vf_bench_print_trouble(struct ibv_context *ctx)
+{
+	static const char *const harmless[] = {"rcvd_", "sent_",	"rx_",
+					       "tx_",	"flow_updates", "rdma_"};
+	struct verbifrost_counter c[COUNTERS_MAX];
+	int n = ctx ? verbifrost_query_counters(ctx, c, COUNTERS_MAX) : 0;
+
+	for (int i = 0; i < n && i < COUNTERS_MAX; i++) {
+		bool is_trouble = c[i].value > 0;
+
+		for (unsigned k = 0; k < sizeof(harmless) / sizeof(harmless[0]); k++)
+			is_trouble &= strncmp(c[i].name, harmless[k], strlen(harmless[k])) != 0;
+		if (is_trouble)
+			printf("  %s at this end: %llu\n", c[i].name,
+			       (unsigned long long)c[i].value);
+	}
 }

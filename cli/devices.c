@@ -65,7 +65,9 @@ static void device_rows(struct vf_table *t, struct ibv_device *dev)
 	if (!ctx || ibv_query_device(ctx, &attr) != 0) {
 		if (vf_table_row(t)) {
 			vf_table_set(t, 0, VF_PLAIN, "%s", name);
-			vf_table_set(t, 2, VF_RED, "cannot be opened: %s", strerror(errno));
+			vf_table_set(t, 2, VF_RED, "ERROR");
+			vf_table_set(t, 7, VF_PLAIN, "cannot be opened: %s; see: verbifrost doctor",
+				     strerror(errno));
 		}
 		if (!ctx)
 			return;

@@ -169,7 +169,7 @@ static void check_device(struct vf_report *r, struct ibv_device *dev, bool with_
 	struct ibv_device_attr attr;
 
 	if (!ctx) {
-		vf_report_add(r, VF_CHECK_FAIL, "device", "%s cannot be opened: %s %s", name,
+		vf_report_add(r, VF_CHECK_FAIL, "device", "%s cannot be opened: %s; %s", name,
 			      strerror(errno), verbifrost_last_error());
 		return;
 	}
@@ -186,6 +186,7 @@ void vf_doctor_devices(struct vf_report *r)
 	int n = 0;
 	struct ibv_device **list = ibv_get_device_list(&n);
 	const char *what, *why;
+	char fix[200];
 
 	if (!list) {
 		vf_report_add(r, VF_CHECK_FAIL, "devices",
@@ -201,8 +202,15 @@ void vf_doctor_devices(struct vf_report *r)
 	} else {
 		vf_report_add(r, VF_CHECK_OK, "devices", "%d found", n);
 	}
-	for (unsigned i = 0; verbifrost_query_skipped(i, &what, &why) == 0; i++)
+	for (unsigned i = 0; verbifrost_query_skipped(i, &what, &why) == 0; i++) {
 		vf_report_add(r, VF_CHECK_NOTE, "devices", "left out %s: %s", what, why);
+		fix[0] = '\0';
+		if (strstr(why, "no IP address"))
+			vf_system_fix_ipv4(what, fix, sizeof(fix));
+		else if (strcmp(why, "down") == 0)
+			vf_system_fix_down(what, fix, sizeof(fix));
+		vf_report_fix(r, "%s", fix);
+	}
 	for (int i = 0; i < n; i++)
 		check_device(r, list[i], i == 0);
 	ibv_free_device_list(list);
