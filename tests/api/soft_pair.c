@@ -93,12 +93,12 @@ static void open_end(struct pair *p, struct end *e, uint32_t psn)
 
 static void fill_ah(struct pair *p, const struct end *peer, struct ibv_ah_attr *a)
 {
-	uint8_t index = p->o.gid_index ? p->o.gid_index : 1;
+	int index = p->o.gid_index > 0 ? p->o.gid_index : p->o.gid_index + 1;
 
 	memset(a, 0, sizeof(*a));
 	a->is_global = 1;
 	a->port_num = 1;
-	a->grh.sgid_index = index;
+	a->grh.sgid_index = (uint8_t)index;
 	a->grh.hop_limit = 1;
 	assert_int_equal(ibv_query_gid(peer->ctx, 1, index, &a->grh.dgid), 0);
 }

@@ -44,7 +44,7 @@ struct pair_options {
 	uint32_t depth;	    /* 16 when 0 */
 	uint32_t cqe;	    /* 64 when 0 */
 	uint32_t inline_max; /* 1024 when 0 */
-	uint8_t gid_index;  /* 1 when 0 */
+	int gid_index;	     /* 1 when 0; -1: 0, the link-local one */
 	uint8_t retry_cnt, rnr_retry, timeout; /* 7, 7, 14 when 0 */
 	bool has_no_rnr_retry;
 	uint64_t ops; /* is_ex: send_ops_flags */
