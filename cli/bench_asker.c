@@ -248,13 +248,13 @@ static int latency(struct ask *a, void (*each)(uint64_t message, uint64_t ns))
 			return rc;
 		ns = vf_side_now() - sent_ns;
 		lost_in_a_row = is_there ? 0 : lost_in_a_row + 1;
-		if (lost_in_a_row == LOST_IN_A_ROW)
-			return vf_bench_fail(l, ETIMEDOUT, "%u messages in a row had no answer",
-					     LOST_IN_A_ROW);
 		if (is_there)
 			vf_hist_record(&a->r->latency, a->has_credit ? ns / 2 : ns);
 		if (each)
 			each(m, is_there ? ns : 0);
+		if (lost_in_a_row == LOST_IN_A_ROW)
+			return vf_bench_fail(l, ETIMEDOUT, "%u messages in a row had no answer",
+					     LOST_IN_A_ROW);
 		if (l->what.interval_ns && !is_over(a) &&
 		    (rc = rest(l, sent_ns + l->what.interval_ns)) < 0)
 			return rc;
