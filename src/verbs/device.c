@@ -21,20 +21,37 @@ struct held_list {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vf_list held = {&held, &held};
-/* What the last ibv_get_device_list left out: kept as a list without devices would be. */
-static struct vf_device_list *last_skipped;
+/* What the last ibv_get_device_list found and left out. */
+static struct vf_device_list *last;
 
-/* Keeps the reasons of @list for verbifrost_query_skipped. */
-static void remember_skipped(const struct vf_device_list *list)
+static bool copy_devices(struct vf_device_list *to, const struct vf_device_list *from)
+{
+	struct vf_device *dev;
+
+	for (unsigned i = 0; (dev = vf_device_list_at(from, i)); i++) {
+		vf_device_get(dev);
+		if (vf_device_list_add(to, dev))
+			return false;
+	}
+	return true;
+}
+
+/* For verbifrost_query_skipped and for those who open a device of a freed list. Without memory both
+ * have nothing. */
+static void remember(const struct vf_device_list *list)
 {
 	struct vf_device_list *copy = vf_device_list_create(), *old;
 	const char *what, *why;
 
 	for (unsigned i = 0; copy && vf_device_list_skipped(list, i, &what, &why); i++)
 		vf_device_list_skip(copy, what, why);
+	if (copy && !copy_devices(copy, list)) {
+		vf_device_list_destroy(copy);
+		copy = NULL;
+	}
 	pthread_mutex_lock(&lock);
-	old = last_skipped;
-	last_skipped = copy;
+	old = last;
+	last = copy;
 	pthread_mutex_unlock(&lock);
 	vf_device_list_destroy(old);
 }
@@ -65,7 +82,7 @@ static int get_list(struct held_list **out)
 		return vf_refuse(ENOMEM, "ibv_get_device_list: no memory");
 	err = vf_device_list_collect(list);
 	if (!err) {
-		remember_skipped(list);
+		remember(list);
 		err = hold(list, out);
 	}
 	if (err)
@@ -123,8 +140,11 @@ bool vf_device_is_known(const struct ibv_device *dev)
 	bool is_found = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &held)
-	is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
+	VF_LIST_FOR_EACH(it, &held) {
+		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
+	}
+	for (unsigned i = 0; last && i < vf_device_list_count(last); i++)
+		is_found = is_found || &vf_device_list_at(last, i)->ibv == dev;
 	pthread_mutex_unlock(&lock);
 	return is_found || vf_device_is_open(dev);
 }
@@ -162,7 +182,7 @@ VF_EXPORT int verbifrost_query_skipped(unsigned i, const char **what, const char
 	if (!what || !why)
 		return vf_api_minus_one(vf_is_null(__func__, what ? "why" : "what"));
 	pthread_mutex_lock(&lock);
-	is_there = last_skipped && vf_device_list_skipped(last_skipped, i, what, why);
+	is_there = last && vf_device_list_skipped(last, i, what, why);
 	pthread_mutex_unlock(&lock);
 	return is_there ? 0 : -1;
 }

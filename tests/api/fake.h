@@ -28,6 +28,8 @@ extern struct fake fake;
 
 /** Back to the beginning: two devices, no errors. */
 void fake_reset(void);
+/** How many objects live, the devices of the last list aside, which the library remembers. */
+int fake_live(void);
 /** A completion event on the channel of @cq. */
 void fake_complete(struct ibv_cq *cq);
 /** An asynchronous event about @object (or NULL) in @context. */

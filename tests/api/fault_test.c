@@ -134,7 +134,7 @@ static void end_life(struct life *l)
 	assert_true(!l->pd || !ibv_dealloc_pd(l->pd));
 	assert_true(!l->ctx || !ibv_close_device(l->ctx));
 	ibv_free_device_list(l->list);
-	assert_int_equal(fake.live, 0);
+	assert_int_equal(fake_live(), 0);
 }
 
 /* True when the last call of it succeeded. */
