@@ -76,8 +76,7 @@ void vf_event_queue_destroy(struct vf_event_queue *q)
 {
 	if (!q)
 		return;
-	VF_LIST_FOR_EACH_SAFE(it, &q->events)
-	{
+	VF_LIST_FOR_EACH_SAFE (it, &q->events) {
 		struct vf_event *e = VF_LIST_ENTRY(it, struct vf_event, link);
 
 		vf_list_del(it);
@@ -154,9 +153,9 @@ static bool is_blocked(const struct vf_event_queue *q, const void *object)
 {
 	if (!object)
 		return false;
-	VF_LIST_FOR_EACH(it, &q->blocked)
-	if (VF_LIST_ENTRY(it, struct vf_event_block, link)->object == object)
-		return true;
+	VF_LIST_FOR_EACH (it, &q->blocked)
+		if (VF_LIST_ENTRY(it, struct vf_event_block, link)->object == object)
+			return true;
 	return false;
 }
 
@@ -242,8 +241,7 @@ static unsigned forget(struct vf_event_queue *q, const void *object)
 	unsigned count = 0;
 	char byte;
 
-	VF_LIST_FOR_EACH_SAFE(it, &q->events)
-	{
+	VF_LIST_FOR_EACH_SAFE (it, &q->events) {
 		struct vf_event *e = VF_LIST_ENTRY(it, struct vf_event, link);
 
 		if (object_of(e) != object)

@@ -259,8 +259,7 @@ bool vf_context_is_open(const struct ibv_context *context)
 	bool is_open = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts)
-	{
+	VF_LIST_FOR_EACH (it, &open_contexts) {
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		is_open = is_open || &c->ctx.verbs.context == context;
@@ -274,8 +273,7 @@ bool vf_device_is_open(const struct ibv_device *dev)
 	bool is_open = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts)
-	{
+	VF_LIST_FOR_EACH (it, &open_contexts) {
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		is_open = is_open || &c->ctx.device->ibv == dev;
@@ -331,8 +329,7 @@ static struct vf_device *device_of_family(uint64_t family)
 	struct vf_device *dev = NULL;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &open_contexts)
-	{
+	VF_LIST_FOR_EACH (it, &open_contexts) {
 		struct vf_api_context *c = VF_LIST_ENTRY(it, struct vf_api_context, link);
 
 		if (!dev && c->family == family) {

@@ -111,8 +111,7 @@ VF_EXPORT void ibv_free_device_list(struct ibv_device **list)
 	struct held_list *found = NULL;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &held)
-	{
+	VF_LIST_FOR_EACH (it, &held) {
 		struct held_list *h = VF_LIST_ENTRY(it, struct held_list, link);
 
 		if (h->entry == list)
@@ -140,7 +139,7 @@ bool vf_device_is_known(const struct ibv_device *dev)
 	bool is_found = false;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH(it, &held) {
+	VF_LIST_FOR_EACH (it, &held) {
 		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
 	}
 	for (unsigned i = 0; last && i < vf_device_list_count(last); i++)
