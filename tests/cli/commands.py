@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each subcommand on the soft device: what it prints, its JSON, its exit status; no device; a peer that dies, stops, or talks nonsense.
 
-    commands.py COMMAND
+    commands.py COMMAND [SANITIZER]
 
 Needs a loopback interface and no privilege. TAP on standard output.
 """
@@ -16,6 +16,7 @@ import sys
 import time
 
 VERBIFROST = os.path.abspath(sys.argv[1])
+SANITIZER = sys.argv[2] if len(sys.argv) > 2 else 'none'
 ENV = {k: v for k, v in os.environ.items() if not k.startswith('VERBIFROST_')}
 ENV.update(LC_ALL='C', TERM='dumb')
 PATIENCE_S = 5  # a dead peer is reported within
@@ -164,6 +165,8 @@ def run_puts_the_libraries_first_and_explain_turns_refusals_on():
 def run_shows_our_devices_to_ibv_devices():
     if not shutil.which('ibv_devices'):
         raise Skip('ibv_devices is not installed')
+    if SANITIZER != 'none':
+        raise Skip('a program without a sanitizer cannot load a library with one')
     need('vf_lo' in verbifrost('run', 'ibv_devices').stdout, 'vf_lo is not listed')
 
 
