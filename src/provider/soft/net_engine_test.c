@@ -32,7 +32,7 @@ struct side {
 	struct vf_roce_qp *qp;
 	int fd; /* to the other side */
 	uint8_t *out, *in;
-	bool is_spinning;
+	bool is_spinning, is_straight;
 };
 
 static struct vf_roce_counters counters;
@@ -159,6 +159,7 @@ static void connect_qp(struct side *s, enum vf_roce_type type, uint8_t timeout, 
 	memcpy(a.path.sgid, (uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}, 16);
 	memcpy(a.path.dgid, a.path.sgid, 16);
 	a.path.hop_limit = 64;
+	a.path.host_tag = s->is_straight ? VF_SOFT_TAG_LOCAL : 0;
 	vf_soft_net_lock(s->net);
 	CHECK(vf_roce_qp_modify(s->qp, vf_os_now(), &a, VF_ROCE_ATTR_STATE | VF_ROCE_ATTR_ACCESS) ==
 	      0);
@@ -354,7 +355,9 @@ static void outlive_a_stopped_peer(struct side *s, bool is_first)
 
 static _Noreturn void play(int fd, enum script script, bool is_first)
 {
-	struct side s = {.fd = fd, .is_spinning = script == PING_RC_SPIN};
+	struct side s = {.fd = fd,
+			 .is_spinning = script == PING_RC_SPIN,
+			 .is_straight = script != PING_RC && script != PING_UC};
 	bool is_uc = script == PING_UC || script == FLOOD_UC;
 
 	alarm(60);

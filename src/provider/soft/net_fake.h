@@ -29,7 +29,7 @@ struct fake_command {
 	enum fake_op op;
 	unsigned slot, count,
 		len; /* len: of the payload; the last packet of a batch is 3 shorter */
-	bool is_ipv6, is_volatile;
+	bool is_ipv6, is_volatile, is_straight; /* straight: not by the shared port */
 	int gone; /* index of the packet whose payload cannot be read; -1: none */
 };
 

@@ -33,7 +33,7 @@ struct vf_roce {
 
 static struct fake_report seen;
 static uint32_t next_seq[VF_OS_SLOTS], expected[VF_OS_SLOTS];
-static struct vf_roce_path path4, path6;
+static struct vf_roce_path path4, path6, straight4, straight6;
 static uint8_t payload[FAKE_QUEUE][PAYLOAD_MAX];
 static void *gone_page;
 static struct {
@@ -139,7 +139,10 @@ static void queue_packet(struct vf_roce *r, const struct fake_command *c, unsign
 	uint32_t seq = next_seq[c->slot]++;
 
 	memset(t, 0, sizeof(*t));
-	t->path = c->is_ipv6 ? &path6 : &path4;
+	if (c->is_straight)
+		t->path = c->is_ipv6 ? &straight6 : &straight4;
+	else
+		t->path = c->is_ipv6 ? &path6 : &path4;
 	t->counters = &seen.counters;
 	t->header_len = BTH;
 	t->headers[0] = 0x04;
@@ -259,6 +262,9 @@ static _Noreturn void live(int fd)
 	memcpy(path4.sgid, (uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}, 16);
 	memcpy(path4.dgid, path4.sgid, 16);
 	path6.sgid[15] = path6.dgid[15] = 1;
+	straight4 = path4;
+	straight6 = path6;
+	straight4.host_tag = straight6.host_tag = VF_SOFT_TAG_LOCAL;
 	gone_page = mmap(NULL, PAYLOAD_MAX, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	vf_guard_install();
 	err = vf_soft_net_get(&net);

@@ -12,7 +12,8 @@
  *   0   magic "VFFW"        12  interface index
  *   4   kind                16  source GID
  *   5   TOS, 6  TTL         32  destination GID
- *   8   segment length      48  the datagrams
+ *   7   sender's slot       48  epoch, 52  number (order.h), when straight
+ *   8   segment length      56  the datagrams
  *   10  UDP source port
  */
 #include "provider/soft/net_state.h"
@@ -21,16 +22,19 @@
 
 #define MAGIC 0x56464657u
 
-enum kind { KIND_PACKET = 1, KIND_ANSWER = 2 };
+enum kind { KIND_HANDED_ON = 1, KIND_ANSWER = 2, KIND_STRAIGHT = 3 };
 enum {
 	KIND_AT = 4,
 	TOS_AT = 5,
 	TTL_AT = 6,
+	SENDER_AT = 7,
 	SEGMENT_AT = 8,
 	PORT_AT = 10,
 	IF_AT = 12,
 	SRC_AT = 16,
 	DST_AT = 32,
+	EPOCH_AT = 48,
+	NUMBER_AT = 52,
 	DATAGRAM_MAX = 65507,
 	ANSWER_LEN = 16,
 	SLOT_AT = 5,
@@ -77,7 +81,7 @@ void net_wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[
 {
 	memset(out, 0, NET_WRAPPER_LEN);
 	vf_store_be32(out, MAGIC);
-	out[KIND_AT] = KIND_PACKET;
+	out[KIND_AT] = KIND_HANDED_ON;
 	out[TOS_AT] = a->tos;
 	out[TTL_AT] = a->ttl;
 	vf_store_be16(out + SEGMENT_AT, (uint16_t)segment_len);
@@ -86,6 +90,16 @@ void net_wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[
 	memcpy(out + SRC_AT, a->src, 16);
 	memcpy(out + DST_AT, a->dst, 16);
 }
+
+void net_number(struct vf_soft_net *net, unsigned slot, uint8_t wrapper[NET_WRAPPER_LEN])
+{
+	wrapper[KIND_AT] = KIND_STRAIGHT;
+	wrapper[SENDER_AT] = (uint8_t)net->slot_number;
+	vf_store_be32(wrapper + EPOCH_AT, net->tx.epoch);
+	vf_store_be32(wrapper + NUMBER_AT, net->tx.number[slot % VF_OS_SLOTS]);
+}
+
+void net_numbered(struct vf_soft_net *net, unsigned slot) { net->tx.number[slot % VF_OS_SLOTS]++; }
 
 void net_forward(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
 		 uint32_t len, uint32_t segment_len)
@@ -151,7 +165,7 @@ static void take_wrapped(struct vf_soft_net *net, const uint8_t *w, uint32_t len
 {
 	if (len < NET_WRAPPER_LEN || vf_load_be32(w) != MAGIC)
 		net->rx.dropped[VF_DROP_TOO_SHORT]++;
-	else if (w[KIND_AT] == KIND_PACKET)
+	else if (w[KIND_AT] == KIND_HANDED_ON || w[KIND_AT] == KIND_STRAIGHT)
 		unwrap(net, w, len);
 	else if (w[KIND_AT] == KIND_ANSWER && len == NET_WRAPPER_LEN + ANSWER_LEN)
 		net_steer_answered(net, w + NET_WRAPPER_LEN);
@@ -159,14 +173,66 @@ static void take_wrapped(struct vf_soft_net *net, const uint8_t *w, uint32_t len
 		net->rx.dropped[VF_DROP_TOO_SHORT]++;
 }
 
-/* Each datagram is wrapped for itself, those of a merged buffer too. */
+/* Each datagram of a send is wrapped for itself and has one packet; the last may be shorter. */
+static void take_send(struct vf_soft_net *net, const uint8_t *data, uint32_t len)
+{
+	uint32_t step = NET_WRAPPER_LEN + vf_load_be16(data + SEGMENT_AT);
+
+	for (uint32_t at = 0; at < len; at += step)
+		take_wrapped(net, data + at, len - at < step ? len - at : step);
+}
+
+static bool is_in_buffers(const struct vf_soft_net *net, const uint8_t *p)
+{
+	return p >= net->rx.memory && p < net->rx.memory + (size_t)NET_RX_BUFFERS * NET_RX_BYTES;
+}
+
+/* In order now (vf_order_fn). What had to wait is freed when this returns. */
+static void take_ordered(void *arg, const uint8_t *data, size_t len)
+{
+	struct vf_soft_net *net = arg;
+
+	take_send(net, data, (uint32_t)len);
+	if (!is_in_buffers(net, data))
+		net_rx_deliver(net);
+}
+
+static void publish_deadline(struct vf_soft_net *net)
+{
+	atomic_store_explicit(&net->order_deadline, vf_order_deadline(&net->rx.order),
+			      memory_order_relaxed);
+}
+
+void net_forward_init(struct vf_soft_net *net)
+{
+	vf_order_init(&net->rx.order, take_ordered, net);
+	publish_deadline(net);
+	vf_os_random(&net->tx.epoch, sizeof(net->tx.epoch));
+	net->tx.epoch |= 1; /* never 0, which is nobody's */
+}
+
+void net_forward_expire(struct vf_soft_net *net, vf_nsec now)
+{
+	vf_order_expire(&net->rx.order, now);
+	publish_deadline(net);
+}
+
 void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
 {
-	if (!net_is_private(net, m->addr.src, m->addr.src_port) || !m->segment_len) {
+	const uint8_t *w = m->buf;
+	struct vf_order_tag tag;
+
+	if (!net_is_private(net, m->addr.src, m->addr.src_port) || m->len < NET_WRAPPER_LEN) {
 		net->rx.dropped[VF_DROP_TOO_SHORT]++;
 		return;
 	}
-	for (uint32_t at = 0; at < m->len; at += m->segment_len)
-		take_wrapped(net, m->buf + at,
-			     m->len - at < m->segment_len ? m->len - at : m->segment_len);
+	if (w[KIND_AT] != KIND_STRAIGHT) {
+		take_wrapped(net, w, m->len);
+		return;
+	}
+	tag = (struct vf_order_tag){.sender = w[SENDER_AT],
+				    .epoch = vf_load_be32(w + EPOCH_AT),
+				    .number = vf_load_be32(w + NUMBER_AT)};
+	vf_order_take(&net->rx.order, vf_os_now(), &tag, w, m->len);
+	publish_deadline(net);
 }

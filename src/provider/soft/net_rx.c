@@ -30,7 +30,11 @@ int net_rx_open(struct vf_soft_net *net)
 	return 0;
 }
 
-void net_rx_close(struct vf_soft_net *net) { free(net->rx.memory); }
+void net_rx_close(struct vf_soft_net *net)
+{
+	vf_order_clear(&net->rx.order);
+	free(net->rx.memory);
+}
 
 /* What was counted without the lock. */
 static void settle_counts(struct vf_soft_net *net)
@@ -46,7 +50,7 @@ static void settle_counts(struct vf_soft_net *net)
 	rx->forwarded = 0;
 }
 
-static void deliver(struct vf_soft_net *net)
+void net_rx_deliver(struct vf_soft_net *net)
 {
 	vf_nsec now;
 
@@ -111,7 +115,7 @@ static void take_packet(struct vf_soft_net *net, const struct vf_os_udp_addr *a,
 		return;
 	}
 	if (net->rx.count == NET_RX_PACKETS)
-		deliver(net);
+		net_rx_deliver(net);
 	p = &net->rx.packet[net->rx.count++];
 	p->data = data;
 	p->len = len - NET_ICRC_LEN;
@@ -195,7 +199,7 @@ static bool drain(struct vf_soft_net *net, enum net_socket_id id, vf_nsec now)
 				net_forward_received(net, &net->rx.msg[i]);
 			else
 				sort_out(net, &net->rx.msg[i]);
-		deliver(net);
+		net_rx_deliver(net);
 		s->ask_for = (unsigned)n < room		 ? 1
 			     : 2 * room < NET_RX_BUFFERS ? 2 * room
 							 : NET_RX_BUFFERS;
@@ -222,6 +226,10 @@ static void do_what_is_due(struct vf_soft_net *net, vf_nsec now)
 {
 	if (now >= atomic_load_explicit(&net->steer_deadline, memory_order_relaxed))
 		net_steer_run(net, now);
+	if (now >= atomic_load_explicit(&net->order_deadline, memory_order_relaxed)) {
+		net_forward_expire(net, now);
+		net_rx_deliver(net);
+	}
 	if (now >= atomic_load_explicit(&net->deadline, memory_order_relaxed)) {
 		pthread_mutex_lock(&net->lock);
 		net_tx_run(net, now);

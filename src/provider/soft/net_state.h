@@ -16,6 +16,7 @@
 #include "provider/soft/impair.h"
 #include "provider/soft/ip_id.h"
 #include "provider/soft/net.h"
+#include "provider/soft/order.h"
 #include "provider/soft/pcap.h"
 #include "roce/icrc.h"
 
@@ -28,7 +29,7 @@
 #define NET_TX_BATCH	64u
 #define NET_TX_IOV	1024u
 #define NET_TRAILER_MAX 8u
-#define NET_WRAPPER_LEN 48u /* what packets between processes of this host have in front */
+#define NET_WRAPPER_LEN 56u /* what packets between processes of this host have in front */
 /* BTH opcode of the manufacturer range: asks who sits at a position of the shared port. */
 #define NET_PROBE_OPCODE 0xdfu
 
@@ -61,6 +62,7 @@ struct net_rx {
 	/* counted while only rx_lock is held */
 	uint32_t dropped[VF_DROP_COUNT], forwarded;
 	unsigned rounds;
+	struct vf_order order;
 	enum net_caller caller; /* of this round */
 };
 
@@ -70,8 +72,9 @@ struct net_tx {
 	uint8_t trailer[NET_TX_BATCH][NET_TRAILER_MAX];
 	uint8_t (*stage)[VF_ROCE_MTU_MAX]; /* NET_TX_BATCH payloads that were copied */
 	bool is_faulty[NET_TX_BATCH];
-	uint8_t wrapper[NET_WRAPPER_LEN]; /* of the send under way */
-	uint8_t order[NET_TX_BATCH]; /* in which the packets leave */
+	uint8_t wrapper[NET_WRAPPER_LEN];    /* of the send under way */
+	uint32_t epoch, number[VF_OS_SLOTS]; /* order.h: of the next send straight to a slot */
+	uint8_t order[NET_TX_BATCH];	     /* in which the packets leave */
 	vf_nsec complained;
 	struct net_unsegmented {
 		uint8_t gid[16];
@@ -132,6 +135,7 @@ struct vf_soft_net {
 	_Atomic vf_nsec sleeps_until; /* 0: it is awake, or leaves the work to pollers */
 	_Atomic vf_nsec deadline;     /* the engine's and the held packets', as of the last flush */
 	_Atomic vf_nsec steer_deadline;
+	_Atomic vf_nsec order_deadline;
 };
 
 /* net_sockets.c */
@@ -146,6 +150,8 @@ int net_rx_open(struct vf_soft_net *net);
 void net_rx_close(struct vf_soft_net *net);
 /** One round: what is due, then everything that is in the sockets. True: packets came. */
 bool net_rx_round(struct vf_soft_net *net, enum net_caller caller);
+/** Gives the engine what was taken so far: the bytes may go afterwards. */
+void net_rx_deliver(struct vf_soft_net *net);
 /** What is due alone. */
 void net_rx_due(struct vf_soft_net *net);
 /** Takes @len bytes that came from the wire to this process; @segment_len each but the last. */
@@ -178,6 +184,13 @@ bool net_has_direct(const struct vf_soft_net *net);
 void net_wrap(const struct vf_os_udp_addr *a, uint32_t segment_len, uint8_t out[NET_WRAPPER_LEN]);
 /** Turns @a into the private address of @slot; -ENOENT when it has none. */
 int net_direct_address(const struct vf_soft_net *net, unsigned slot, struct vf_os_udp_addr *a);
+/** The number of the next send straight to @slot into its wrapper; and, once it is sent, on to the
+ * next. */
+void net_number(struct vf_soft_net *net, unsigned slot, uint8_t wrapper[NET_WRAPPER_LEN]);
+void net_numbered(struct vf_soft_net *net, unsigned slot);
+/** Stops waiting for what did not come in order. */
+void net_forward_expire(struct vf_soft_net *net, vf_nsec now);
+void net_forward_init(struct vf_soft_net *net);
 /** Is it the private address of some slot? */
 bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16_t port);
 

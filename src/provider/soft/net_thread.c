@@ -116,6 +116,9 @@ static vf_nsec next_deadline(const struct vf_soft_net *net)
 	vf_nsec a = atomic_load_explicit(&net->deadline, memory_order_relaxed);
 	vf_nsec b = atomic_load_explicit(&net->steer_deadline, memory_order_relaxed);
 
+	if (b < a)
+		a = b;
+	b = atomic_load_explicit(&net->order_deadline, memory_order_relaxed);
 	return a < b ? a : b;
 }
 

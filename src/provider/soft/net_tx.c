@@ -215,9 +215,18 @@ static unsigned put_wrapper(struct vf_soft_net *net, const struct net_socket *s,
 static int send_to_slot(struct vf_soft_net *net, struct net_socket *s, struct vf_os_udp_send *m,
 			const struct vf_roce_tx *t)
 {
-	if (wrapper_len(net, s) && net_direct_address(net, t->headers[SLOT_AT], &m->addr))
+	unsigned slot = t->headers[SLOT_AT];
+	int err;
+
+	if (!wrapper_len(net, s))
+		return net_tx_send(net, s, m);
+	if (net_direct_address(net, slot, &m->addr))
 		return -EHOSTUNREACH;
-	return net_tx_send(net, s, m);
+	net_number(net, slot, net->tx.wrapper);
+	err = net_tx_send(net, s, m);
+	if (err == 0)
+		net_numbered(net, slot);
+	return err;
 }
 
 /* One packet, alone. */
