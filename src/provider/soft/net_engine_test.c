@@ -24,7 +24,7 @@
 #include "memory/guard.h"
 #include "provider/soft/net.h"
 
-enum { KEY = 0x1234, DEPTH = 128, RING = 1024, BUFFER = 1 << 20 };
+enum { KEY = 0x1234, DEPTH = 320, RING = 1024, BUFFER = 1 << 20 };
 #define PATIENCE (20 * VF_SEC)
 
 struct side {
@@ -276,7 +276,8 @@ static void uc_flood(struct side *s)
 	enum { MESSAGES = 300, LEN = 65536, AHEAD = 32 };
 	unsigned sent = 0, done = 0, received = 0;
 
-	for (int i = 0; i < DEPTH; i++)
+	/* All at once: a message that finds none posted is lost, by rule. */
+	for (int i = 0; i < MESSAGES; i++)
 		post_recv(s, BUFFER);
 	fill(s->out, LEN, 1);
 	sync_sides(s);
@@ -292,8 +293,7 @@ static void uc_flood(struct side *s)
 			continue;
 		}
 		CHECK(c.byte_len == LEN);
-		if (++received + DEPTH <= MESSAGES)
-			post_recv(s, BUFFER);
+		received++;
 	}
 	sync_sides(s);
 	CHECK(memcmp(s->in, s->out, LEN) == 0);
