@@ -23,7 +23,10 @@ const char *verbifrost_version(void);
  */
 const char *verbifrost_last_error(void);
 
-/** Where log lines go instead of standard error; @fn NULL restores that. Level: 1 error to 4 debug. */
+/**
+ * Where log lines go instead of standard error; @fn NULL restores that. Level: 1 error to 4 debug. Called by one thread at a time, with
+ * locks of the library held: it must not call verbs.
+ */
 void verbifrost_set_log(void (*fn)(int level, const char *line, void *arg), void *arg);
 /** 0 is silence (the default), 1 errors, 2 refusals and warnings, 3 information, 4 everything. */
 void verbifrost_set_log_level(int level);

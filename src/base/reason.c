@@ -45,6 +45,25 @@ static int level(void)
 /* Set while the program's own function has a line of this thread's: what is refused or logged inside it is not logged. */
 static _Thread_local bool is_inside;
 
+/* A thread of ours may be logging when the program forks; the child has no such thread, and must find the lock free. */
+static void before_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_lock(&sink_lock);
+}
+
+static void after_fork(void)
+{
+	if (!is_inside)
+		pthread_mutex_unlock(&sink_lock);
+}
+
+/* At load, before all other parts: locks are taken in the reverse order of this, and others log with theirs held. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static void emit(enum vf_log_level l, const char *line)
 {
 	static const char *const tags[] = {"", "error", "warning", "info", "debug"};

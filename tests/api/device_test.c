@@ -2,11 +2,14 @@
 /* Devices and ports: lists, opening and closing, attributes by the caller's size, P_Keys, GIDs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -429,7 +432,7 @@ static void refuse_inside(int level, const char *line, void *arg)
 	verbifrost_set_log(NULL, NULL);
 }
 
-static void a_log_function_may_call_verbs_and_end_itself(void **state)
+static void a_log_function_that_refuses_or_ends_itself_hangs_nobody(void **state)
 {
 	int count = 0;
 
@@ -440,6 +443,48 @@ static void a_log_function_may_call_verbs_and_end_itself(void **state)
 	assert_int_equal(count, 1);
 	verbifrost_set_log_level(0);
 	assert_string_equal(verbifrost_last_error(), "ibv_dereg_mr: mr is NULL");
+}
+
+static atomic_bool is_logging_over;
+
+static void *log_on_and_on(void *arg)
+{
+	while (!atomic_load(&is_logging_over))
+		ibv_dereg_mr(NULL);
+	return arg;
+}
+
+static void slow_line(int level, const char *line, void *arg)
+{
+	(void)level, (void)line, (void)arg;
+	poll(NULL, 0, 1);
+}
+
+static void a_child_logs_though_another_thread_was_logging(void **state)
+{
+	pthread_t t;
+
+	(void)state;
+	verbifrost_set_log(slow_line, NULL);
+	verbifrost_set_log_level(2);
+	atomic_store(&is_logging_over, false);
+	pthread_create(&t, NULL, log_on_and_on, NULL);
+	for (int i = 0; i < 10; i++) {
+		pid_t child = fork();
+		int status = -1;
+
+		if (child == 0) {
+			alarm(5); /* ends it if it hangs */
+			ibv_dereg_mr(NULL);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	atomic_store(&is_logging_over, true);
+	pthread_join(t, NULL);
+	verbifrost_set_log_level(0);
+	verbifrost_set_log(NULL, NULL);
 }
 
 static void every_setting_has_name_default_value_and_help(void **state)
@@ -484,7 +529,8 @@ int main(void)
 		TEST(ethernet_addresses_that_a_gid_determines_are_told),
 		TEST(counters_are_counted_and_filled),
 		TEST(the_programs_own_log_gets_refusals),
-		TEST(a_log_function_may_call_verbs_and_end_itself),
+		TEST(a_log_function_that_refuses_or_ends_itself_hangs_nobody),
+		TEST(a_child_logs_though_another_thread_was_logging),
 		TEST(every_setting_has_name_default_value_and_help),
 	};
 
