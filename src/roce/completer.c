@@ -73,15 +73,18 @@ void vf_completer_retry(struct vf_roce_qp *qp, vf_nsec now, uint32_t psn)
 
 /* ---- what every sign of life does ---- */
 
-static void grow(struct vf_requester *req)
+static void grow(struct vf_requester *req, uint32_t answered)
 {
-	if (req->window >= VF_WINDOW_MAX || ++req->grown < req->window)
-		return;
-	req->grown = 0;
-	req->window++;
+	req->grown += answered;
+	while (req->window < VF_WINDOW_MAX && req->grown >= VF_WINDOW_GROWS_EACH) {
+		req->grown -= VF_WINDOW_GROWS_EACH;
+		req->window++;
+	}
+	if (req->window >= VF_WINDOW_MAX)
+		req->grown = 0;
 }
 
-static void progress(struct answer *a)
+static void progress(struct answer *a, uint32_t una_before)
 {
 	struct vf_requester *req = &a->qp->req;
 
@@ -92,7 +95,7 @@ static void progress(struct answer *a)
 		req->rnr_left = a->qp->attr.rnr_retry;
 	}
 	req->is_rereading = false;
-	grow(req);
+	grow(req, (req->una - una_before) & VF_PSN_MASK);
 	vf_requester_time(a->qp, a->now);
 }
 
@@ -138,20 +141,26 @@ static enum vf_step check_state(struct answer *a)
 	return VF_STEP_NEXT;
 }
 
+static bool is_positive_ack(const struct vf_packet *pkt)
+{
+	return pkt->opcode == VF_OP_ACK && (pkt->syndrome & VF_AETH_KIND_MASK) == VF_AETH_ACK;
+}
+
 static enum vf_step check_psn(struct answer *a)
 {
 	const struct vf_requester *req = &a->qp->req;
 
 	if (!vf_psn_is_before(a->pkt->psn, req->psn_next))
 		return drop(a, VF_DROP_GHOST_ACK);
-	if (vf_psn_is_before(a->pkt->psn, req->una))
-		return drop(a, VF_DROP_STALE_RESPONSE);
-	return VF_STEP_NEXT;
-}
-
-static bool is_positive_ack(const struct vf_packet *pkt)
-{
-	return pkt->opcode == VF_OP_ACK && (pkt->syndrome & VF_AETH_KIND_MASK) == VF_AETH_ACK;
+	if (!vf_psn_is_before(a->pkt->psn, req->una))
+		return VF_STEP_NEXT;
+	/*
+	 * An ACK of the last that was answered already: the peer is alive, and at work on what was
+	 * sent twice. To send it once more would only keep it longer from what it has not seen yet.
+	 */
+	if (is_positive_ack(a->pkt) && vf_psn_add(a->pkt->psn, 1) == req->una)
+		vf_requester_time(a->qp, a->now);
+	return drop(a, VF_DROP_STALE_RESPONSE);
 }
 
 /* Everything before @end is acknowledged, up to the first read or atomic that was not answered.
@@ -190,7 +199,7 @@ static enum vf_step acknowledge(struct answer *a)
 	bool is_complete = acknowledge_before(a, end);
 
 	if (a->qp->req.una != una)
-		progress(a);
+		progress(a, una);
 	return is_complete ? VF_STEP_NEXT : implied_nak(a);
 }
 
@@ -336,7 +345,7 @@ static enum vf_step take_data(struct answer *a)
 		return fail(a, a->w, VF_ROCE_WC_LOC_PROT_ERR);
 	req->una = vf_psn_add(a->pkt->psn, 1);
 	a->w->is_done = a->pkt->psn == a->w->last_psn;
-	progress(a);
+	progress(a, a->pkt->psn);
 	return VF_STEP_END;
 }
 

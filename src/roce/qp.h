@@ -15,6 +15,9 @@
  * acknowledged. */
 #define VF_WINDOW_MAX 128u
 #define VF_WINDOW_MIN 4u
+/** Halved by congestion and time-outs, the window grows by a packet for so many that are answered.
+ */
+#define VF_WINDOW_GROWS_EACH 8u
 /** Packets that one QP may send before the next has its turn. */
 #define VF_QUANTUM 32u
 /** A receiver of marked packets asks for less at most this often, and a sender obeys at most this

@@ -324,6 +324,14 @@ void vf_requester_time(struct vf_roce_qp *qp, vf_nsec now)
 		vf_timer_set(&qp->r->timers, &qp->timer, now + wait);
 }
 
+static void narrow(struct vf_requester *req)
+{
+	req->grown = 0;
+	req->window /= 2;
+	if (req->window < VF_WINDOW_MIN)
+		req->window = VF_WINDOW_MIN;
+}
+
 void vf_requester_timer(struct vf_roce_qp *qp, vf_nsec now)
 {
 	if (qp->req.is_rnr_wait) {
@@ -336,21 +344,21 @@ void vf_requester_timer(struct vf_roce_qp *qp, vf_nsec now)
 	if (qp->flow)
 		vf_flow_lost_all(qp->flow, now);
 	qp->req.is_rereading = false;
+	narrow(&qp->req);
 	vf_completer_retry(qp, now, qp->req.una);
 }
 
-/* IBTA A17.9 leaves the reaction open: here the window is halved; it grows by one packet for each
- * window that is answered. */
+/*
+ * IBTA A17.9 leaves the reaction open: here the window is halved, and grows again with what is
+ * answered.
+ */
 void vf_requester_cnp(struct vf_roce_qp *qp, vf_nsec now)
 {
 	vf_count(qp->cfg.counters, VF_CNT_RP_CNP_HANDLED);
 	if (now < qp->req.cnp_until)
 		return;
 	qp->req.cnp_until = now + VF_CNP_GAP_NS;
-	qp->req.grown = 0;
-	qp->req.window /= 2;
-	if (qp->req.window < VF_WINDOW_MIN)
-		qp->req.window = VF_WINDOW_MIN;
+	narrow(&qp->req);
 }
 
 /* The memory of a packet on its way out is gone: its request ends with LOC_PROT_ERR. */
