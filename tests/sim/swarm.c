@@ -3,10 +3,10 @@
  * Random worlds: topology, service types, verbs, sizes, queue depths and faults all follow from one
  * seed.
  *
- *   swarm [--seed N] [--count N] [--trace] [--messages N]
- *   swarm --seeds FILE            the seeds in the file (of bugs that were fixed), one a line, #
- * starts a comment swarm --million [--messages N]   one world: N messages (1000000) at 1 % loss,
- * duplication and reordering
+ *   swarm [--seed N] [--count N] [--trace] [--packets] [--messages N]
+ *   swarm --seeds FILE               seeds of bugs that were fixed, one a line; # starts a comment
+ *   swarm --flood                    32 UC messages of 512 KiB in flight, both ways, small buffers
+ *   swarm --million [--messages N]   one world at 1 % loss, duplication and reordering
  *
  * --packets prints every packet. --trace prints a hash of all that happened: two builds of the same
  * commit print the same. Output is TAP.
@@ -101,6 +101,28 @@ static void deepen(struct traffic_options *o)
 	o->sim = (struct sim_options){.seed = o->seed, .link_ns = 10 * VF_USEC, .wake_ns = VF_USEC};
 }
 
+/* What programs written for links that lose nothing do, with an unprivileged socket's buffer. */
+static struct traffic_options flood_options(uint64_t seed, uint64_t messages)
+{
+	struct traffic_options o = {
+		.seed = seed,
+		.nodes = 2,
+		.pairs = 1,
+		.messages = messages,
+		.depth = 32,
+		.mtu_bytes = seed % 2 ? 1024 : 4096,
+		.len_max = 512 * 1024,
+		.timeout = 14,
+		.is_flood = true,
+		.sim = {.seed = seed,
+			.link_ns = 5 * VF_USEC,
+			.wake_ns = 50 * VF_USEC,
+			.buffer_cost = 425984},
+	};
+
+	return o;
+}
+
 static uint64_t run(struct sim *s, const struct traffic_options *o, const char *replay)
 {
 	uint64_t trace;
@@ -175,15 +197,36 @@ static void run_million(struct sim *s, uint64_t seed, uint64_t messages, bool ha
 	printf("\n1..1\n");
 }
 
+static void run_flood(struct sim *s, uint64_t seed, uint64_t messages)
+{
+	char replay[128];
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct traffic_options o = flood_options(seed + i, messages);
+
+		snprintf(replay, sizeof(replay),
+			 "swarm --flood --seed %" PRIu64 " --messages %" PRIu64, seed + i,
+			 messages);
+		run(s, &o, replay);
+		printf("ok %" PRIu64 " - a UC flood in packets of %u loses nothing\n", i + 1,
+		       o.mtu_bytes);
+	}
+	printf("1..2\n");
+}
+
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"seed", required_argument, NULL, 's'},	 {"count", required_argument, NULL, 'c'},
-		{"seeds", required_argument, NULL, 'f'}, {"messages", required_argument, NULL, 'm'},
-		{"trace", no_argument, NULL, 't'},	 {"packets", no_argument, NULL, 'p'},
-		{"million", no_argument, NULL, 'M'},	 {0}};
+	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
+						{"count", required_argument, NULL, 'c'},
+						{"seeds", required_argument, NULL, 'f'},
+						{"messages", required_argument, NULL, 'm'},
+						{"trace", no_argument, NULL, 't'},
+						{"packets", no_argument, NULL, 'p'},
+						{"flood", no_argument, NULL, 'F'},
+						{"million", no_argument, NULL, 'M'},
+						{0}};
 	uint64_t seed = 1, count = 1, messages = 0;
-	bool has_trace = false, is_million = false;
+	bool has_trace = false, is_million = false, is_flood = false;
 	const char *file = NULL;
 	struct sim_options none = {0};
 	struct sim *s = sim_create(&none);
@@ -202,13 +245,17 @@ int main(int argc, char **argv)
 			has_trace = true;
 		else if (c == 'p')
 			is_printing = true;
+		else if (c == 'F')
+			is_flood = true;
 		else if (c == 'M')
 			is_million = true;
 		else
 			return 2;
 	}
 	printf("TAP version 13\n");
-	if (is_million) {
+	if (is_flood) {
+		run_flood(s, seed, messages ? messages : 40);
+	} else if (is_million) {
 		run_million(s, seed, messages ? messages : 1000000, has_trace);
 	} else if (file) {
 		result = run_file(s, file, has_trace);

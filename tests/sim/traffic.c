@@ -136,7 +136,7 @@ static enum vf_roce_wr_opcode pick_opcode(struct lane *l)
 		return rc[vf_rand_below(r, 4)];
 	if (l->type == VF_ROCE_RC)
 		return rc[vf_rand_below(r, VF_ARRAY_SIZE(rc))];
-	if (l->type == VF_ROCE_UC && vf_rand_below(r, 3) == 0)
+	if (l->type == VF_ROCE_UC && !l->traffic->opt.is_flood && vf_rand_below(r, 3) == 0)
 		return vf_rand_below(r, 2) ? VF_ROCE_WR_RDMA_WRITE : VF_ROCE_WR_RDMA_WRITE_WITH_IMM;
 	return VF_ROCE_WR_SEND_WITH_IMM;
 }
@@ -147,6 +147,8 @@ static uint32_t pick_len(struct lane *l)
 	struct vf_rand *r = &l->traffic->rand;
 	uint32_t max = l->type == VF_ROCE_UD ? o->mtu_bytes : o->len_max, len;
 
+	if (o->is_flood)
+		return max;
 	switch (o->is_bulk ? 8 : vf_rand_below(r, 8)) {
 	case 0:
 		return 0;
@@ -376,12 +378,24 @@ static void watch_lane(struct traffic *t, const struct lane *l)
 		oracle_add(&t->oracle, &o);
 }
 
+static enum vf_roce_type pick_type(const struct traffic_options *o, unsigned i)
+{
+	if (o->is_flood || (o->has_uc && i % 3 == 1))
+		return VF_ROCE_UC;
+	return o->has_ud && i % 3 == 2 ? VF_ROCE_UD : VF_ROCE_RC;
+}
+
+static unsigned receives_of(const struct traffic_options *o, enum vf_roce_type type)
+{
+	if (type == VF_ROCE_RC)
+		return o->is_scarce ? 1 + o->depth / 4 : 64;
+	return o->is_flood ? 8 : 1000;
+}
+
 static void make_pair(struct traffic *t, unsigned i)
 {
 	const struct traffic_options *o = &t->opt;
-	enum vf_roce_type type = o->has_uc && i % 3 == 1   ? VF_ROCE_UC
-				 : o->has_ud && i % 3 == 2 ? VF_ROCE_UD
-							   : VF_ROCE_RC;
+	enum vf_roce_type type = pick_type(o, i);
 	unsigned a = (unsigned)vf_rand_below(&t->rand, o->nodes), b;
 	struct host_qp_options q = host_qp_defaults(type), qb;
 	struct host_qp *qps = &t->qps[t->lane_count];
@@ -404,8 +418,7 @@ static void make_pair(struct traffic *t, unsigned i)
 		l[k].traffic = t;
 		l[k].type = type;
 		l[k].depth = o->depth;
-		l[k].receive_count =
-			type == VF_ROCE_RC ? (o->is_scarce ? 1 + o->depth / 4 : 64) : 1000;
+		l[k].receive_count = receives_of(o, type);
 		l[k].back = &l[1 - k];
 	}
 	lane_init(t, &l[0], &qps[0], &qps[1]);
@@ -445,6 +458,8 @@ void traffic_create(struct traffic *t, struct sim *s, const struct traffic_optio
 			.slot = i + 1,
 			.is_ipv6 = opt->is_ipv6,
 			.is_flow_off = opt->is_flow_off,
+			.rx_budget_bytes =
+				opt->is_flood ? 425984 / 2 : 0, /* as the soft device does */
 		};
 
 		host_create(&t->hosts[i], s, &h);

@@ -20,8 +20,8 @@ struct traffic_options {
 	unsigned depth;	       /* outstanding work requests of each */
 	uint32_t len_max, mtu_bytes;
 	uint8_t timeout; /* code */
-	bool is_ipv6, has_uc, has_ud, has_srq, is_flow_off, is_scarce,
-		is_bulk; /* scarce: few receives, so RNR */
+	bool is_ipv6, has_uc, has_ud, has_srq, is_flow_off, is_scarce, is_bulk,
+		is_flood; /* scarce: few receives, so RNR */
 	struct sim_options sim;
 };
 
