@@ -50,7 +50,7 @@ bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16
 bool net_has_direct(const struct vf_soft_net *net)
 {
 	/* where addresses can be computed: elsewhere each would be looked up in a file */
-	return net->socket[NET_PRIVATE].udp && net->private_port == net->port && !net->is_impaired;
+	return net->socket[NET_PRIVATE].udp && net->private_port == net->port;
 }
 
 int net_direct_address(const struct vf_soft_net *net, unsigned slot, struct vf_os_udp_addr *a)

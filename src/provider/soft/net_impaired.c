@@ -6,6 +6,7 @@
  */
 #include "provider/soft/net_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 struct packet {
 	struct vf_os_udp_addr addr;
+	int slot; /* straight to this one; -1: by the shared port */
 	uint32_t len;
 	uint8_t data[NET_PACKET_MAX];
 };
@@ -27,6 +29,26 @@ static void flatten(const struct vf_os_udp_send *m, struct packet *p)
 	}
 }
 
+/* What the fate was decided for is the packet; the wrapper is only how it travels within a host. */
+static int send_straight(struct vf_soft_net *net, const struct packet *p, struct iovec *packet)
+{
+	uint8_t wrapper[NET_WRAPPER_LEN];
+	struct iovec iov[2] = {{.iov_base = wrapper, .iov_len = sizeof(wrapper)}, *packet};
+	struct vf_os_udp_send m = {.addr = p->addr, .iov = iov, .iov_count = 2};
+	unsigned slot = (unsigned)p->slot;
+	int err;
+
+	m.segment_len = m.total_len = p->len + NET_WRAPPER_LEN;
+	net_wrap(&p->addr, p->len, wrapper);
+	net_number(net, slot, wrapper);
+	if (net_direct_address(net, slot, &m.addr))
+		return -EHOSTUNREACH;
+	err = net_tx_send(net, &net->socket[NET_PRIVATE], &m);
+	if (err == 0)
+		net_numbered(net, slot);
+	return err;
+}
+
 static void send_now(struct vf_soft_net *net, struct packet *p, struct vf_roce_counters *c)
 {
 	struct net_socket *s = net_tx_socket(net, p->addr.dst);
@@ -39,7 +61,7 @@ static void send_now(struct vf_soft_net *net, struct packet *p, struct vf_roce_c
 
 	if (net->pcap)
 		vf_pcap_write(net->pcap, &p->addr, 0, &iov, 1);
-	if (net_tx_send(net, s, &m))
+	if (p->slot >= 0 ? send_straight(net, p, &iov) : net_tx_send(net, s, &m))
 		net_tx_drop(c, VF_DROP_SOCKET);
 }
 
@@ -67,7 +89,7 @@ static void send_or_hold(struct vf_soft_net *net, vf_nsec now, struct packet *p,
 }
 
 void net_impaired_send(struct vf_soft_net *net, vf_nsec now, const struct vf_os_udp_send *m,
-		       struct vf_roce_counters *c)
+		       int slot, struct vf_roce_counters *c)
 {
 	struct vf_impair_verdict v;
 	struct packet p;
@@ -75,6 +97,7 @@ void net_impaired_send(struct vf_soft_net *net, vf_nsec now, const struct vf_os_
 	if (!c)
 		c = vf_soft_stray_counters();
 	flatten(m, &p);
+	p.slot = slot;
 	vf_impair_next(&net->impair, 8 * p.len, &v);
 	if (v.is_lost) {
 		net_tx_drop(c, VF_DROP_IMPAIR);

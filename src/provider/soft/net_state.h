@@ -169,8 +169,9 @@ struct net_socket *net_tx_socket(struct vf_soft_net *net, const uint8_t dgid[16]
 void net_tx_drop(struct vf_roce_counters *c, enum vf_roce_drop why);
 
 /* net_impaired.c; lock held */
+/** @slot: straight to this one; -1: by the shared port. */
 void net_impaired_send(struct vf_soft_net *net, vf_nsec now, const struct vf_os_udp_send *m,
-		       struct vf_roce_counters *c);
+		       int slot, struct vf_roce_counters *c);
 void net_impaired_release(struct vf_soft_net *net, vf_nsec now);
 
 /* net_forward.c; rx_lock held */

@@ -245,7 +245,10 @@ static void send_one(struct vf_soft_net *net, struct net_socket *s, unsigned ind
 	wrapped = put_wrapper(net, s, net->tx.iov);
 	m.iov_count = wrapped + put_iov(net, index, net->tx.iov + wrapped);
 	if (net->is_impaired) {
-		net_impaired_send(net, vf_os_now(), &m, t->counters);
+		m.iov += wrapped;
+		m.iov_count -= wrapped;
+		net_impaired_send(net, vf_os_now(), &m, wrapped ? t->headers[SLOT_AT] : -1,
+				  t->counters);
 		return;
 	}
 	if (net->pcap)
