@@ -285,6 +285,7 @@ static int put_device(const struct sink *to, struct ibv_device *dev, bool with_c
 	put_text(&in, "transport",
 		 dev->transport_type == IBV_TRANSPORT_IB ? "InfiniBand" : "other");
 	put_fields(&in, vf_info_device, &attr);
+	put_number(&in, "num_comp_vectors", (uint64_t)ctx->num_comp_vectors);
 	if (to->json)
 		vf_json_open(to->json, "ports", '[');
 	for (unsigned p = 1; p <= attr.orig_attr.phys_port_cnt; p++)
