@@ -155,8 +155,10 @@ int vf_os_slot_fd(const struct vf_os_slot *s);
 void vf_os_slot_serve(struct vf_os_slot *s);
 /** Does a live process hold @slot? */
 bool vf_os_slot_is_held(unsigned slot);
-/** A descriptor that becomes readable or hung up when the process that holds @slot now ends. -ENOENT: nobody holds it. */
+/** A descriptor that becomes readable or hung up when the process that holds @slot now ends or releases it. -ENOENT: nobody holds it. */
 int vf_os_slot_watch(unsigned slot, int *out);
+/** Did the holder release its slot (true), or end with it (false)? Asked of a descriptor that became readable or hung up. */
+bool vf_os_slot_is_left(int watch_fd);
 
 /* ---- waiting ---- */
 

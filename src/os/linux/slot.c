@@ -90,25 +90,34 @@ int vf_os_slot_claim(unsigned hint, struct vf_os_slot **out)
 	return vf_refuse(-err, "no socket for a process slot: %s", strerror(-err));
 }
 
-static void drop_watchers(struct vf_os_slot *s)
-{
-	for (unsigned i = 0; i < s->watcher_count; i++)
-		close(s->watcher[i]);
-	s->watcher_count = 0;
-}
-
-void vf_os_slot_release(struct vf_os_slot *s)
+/* A child's copies are descriptors like the parent's: closing them leaves the parent's socket open
+ * and bound. */
+void vf_os_slot_disown(struct vf_os_slot *s)
 {
 	if (!s)
 		return;
-	drop_watchers(s);
+	for (unsigned i = 0; i < s->watcher_count; i++)
+		close(s->watcher[i]);
 	close(s->fd);
 	free(s);
 }
 
-/* A child's copies are descriptors like the parent's: closing them leaves the parent's socket open
- * and bound. */
-void vf_os_slot_disown(struct vf_os_slot *s) { vf_os_slot_release(s); }
+/* Who watches is told that this is no death: one byte before the end. */
+static void say_farewell(struct vf_os_slot *s)
+{
+	const char byte = 1;
+
+	vf_os_slot_serve(s); /* those that still wait to be accepted */
+	for (unsigned i = 0; i < s->watcher_count; i++)
+		send(s->watcher[i], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void vf_os_slot_release(struct vf_os_slot *s)
+{
+	if (s)
+		say_farewell(s);
+	vf_os_slot_disown(s);
+}
 
 unsigned vf_os_slot_number(const struct vf_os_slot *s) { return s->number; }
 int vf_os_slot_fd(const struct vf_os_slot *s) { return s->fd; }
@@ -185,4 +194,12 @@ bool vf_os_slot_is_held(unsigned slot)
 	if (err == 0)
 		close(fd);
 	return err == 0 || err == -EAGAIN; /* its queue is full: it is there */
+}
+
+/* The byte that a holder that releases its slot sends; a dead one sent none. */
+bool vf_os_slot_is_left(int watch_fd)
+{
+	char byte;
+
+	return recv(watch_fd, &byte, 1, MSG_DONTWAIT) == 1;
 }

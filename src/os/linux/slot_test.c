@@ -88,6 +88,7 @@ static void a_slot_is_held_by_one_process_and_free_after_it_was_killed(void **st
 	assert_false(hangs_up(watch, 0));
 	end(&h, SIGKILL);
 	assert_true(hangs_up(watch, 5000));
+	assert_false(vf_os_slot_is_left(watch));
 	close(watch);
 	assert_false(vf_os_slot_is_held(h.slot));
 	assert_int_equal(vf_os_slot_watch(h.slot, &watch), -ENOENT);
@@ -133,6 +134,21 @@ static void an_accepted_watcher_is_told_too_and_dead_watchers_are_forgotten(void
 	assert_false(hangs_up(watch, 0));
 	vf_os_slot_release(s);
 	assert_true(hangs_up(watch, 0));
+	assert_true(vf_os_slot_is_left(watch));
+	close(watch);
+}
+
+static void a_watcher_that_was_never_accepted_is_told_that_the_holder_left(void **state)
+{
+	struct vf_os_slot *s;
+	int watch;
+
+	(void)state;
+	assert_int_equal(vf_os_slot_claim(8, &s), 0);
+	assert_int_equal(vf_os_slot_watch(vf_os_slot_number(s), &watch), 0);
+	vf_os_slot_release(s);
+	assert_true(hangs_up(watch, 0));
+	assert_true(vf_os_slot_is_left(watch));
 	close(watch);
 }
 
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_slot_is_held_by_one_process_and_free_after_it_was_killed),
 		cmocka_unit_test(a_stopped_holder_keeps_its_slot_and_blocks_nobody),
 		cmocka_unit_test(an_accepted_watcher_is_told_too_and_dead_watchers_are_forgotten),
+		cmocka_unit_test(a_watcher_that_was_never_accepted_is_told_that_the_holder_left),
 		cmocka_unit_test(a_child_that_disowns_leaves_the_slot_to_the_parent),
 		cmocka_unit_test(sixteen_processes_that_start_at_once_get_sixteen_slots),
 		cmocka_unit_test(every_slot_has_a_private_address_of_its_own),

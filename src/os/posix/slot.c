@@ -32,6 +32,13 @@
 #include "os/posix/address.h"
 #include "os/posix/slot_dir.h"
 
+/* Systems without the flag have an option on the socket (mark). */
+#ifdef MSG_NOSIGNAL
+#define NO_SIGNAL MSG_NOSIGNAL
+#else
+#define NO_SIGNAL 0
+#endif
+
 enum { WATCHERS_MAX = 1024, QUEUE_LEN = 128, RECORD_BYTES = 18, PATH_BYTES = 512 };
 
 struct vf_os_slot {
@@ -89,6 +96,9 @@ static void mark(int fd)
 
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+#ifdef SO_NOSIGPIPE
+	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
 }
 
 static int lock_file(unsigned slot, int flags, int *out)
@@ -209,6 +219,17 @@ static void close_all(struct vf_os_slot *s)
 	free(s);
 }
 
+/* Who watches is told that this is no death: one byte before the end. A watcher that is gone is no
+ * reason for a signal. */
+static void say_farewell(struct vf_os_slot *s)
+{
+	const char byte = 1;
+
+	vf_os_slot_serve(s); /* those that still wait to be accepted */
+	for (unsigned i = 0; i < s->watcher_count; i++)
+		send(s->watcher[i], &byte, 1, MSG_DONTWAIT | NO_SIGNAL);
+}
+
 void vf_os_slot_release(struct vf_os_slot *s)
 {
 	struct sockaddr_un a;
@@ -217,6 +238,7 @@ void vf_os_slot_release(struct vf_os_slot *s)
 		return;
 	if (socket_name(s->number, &a) == 0)
 		unlink(a.sun_path);
+	say_farewell(s);
 	close_all(s);
 }
 
@@ -324,4 +346,12 @@ int vf_os_slot_watch(unsigned slot, int *out)
 	}
 	*out = fd;
 	return 0;
+}
+
+/* The byte that a holder that releases its slot sends; a dead one sent none. */
+bool vf_os_slot_is_left(int watch_fd)
+{
+	char byte;
+
+	return recv(watch_fd, &byte, 1, MSG_DONTWAIT) == 1;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Watching other processes of this host: whose slot hangs up has ended, and the objects are told.
+/* Watching other processes of this host: whose slot hangs up without a farewell has ended, and the
+ * objects are told.
  * All with the lock held. */
 #include "provider/soft/net_state.h"
 
@@ -69,9 +70,13 @@ void net_watch_hung_up(struct vf_soft_net *net, unsigned slot)
 	 * now tells.
 	 */
 	struct pollfd now = {.fd = net->watch[slot].fd, .events = POLLIN};
+	bool is_left;
 
 	if (poll(&now, 1, 0) <= 0)
 		return;
+	/* Whoever closed its devices in good order leaves its peers in peace, as an adapter does. */
+	is_left = vf_os_slot_is_left(now.fd);
 	stop(&net->watch[slot]);
-	vf_soft_peer_died(slot);
+	if (!is_left)
+		vf_soft_peer_died(slot);
 }
