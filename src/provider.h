@@ -133,7 +133,7 @@ struct vf_provider_ops {
 
 	int (*query_device)(struct vf_context *ctx, struct ibv_device_attr_ex *attr);
 	int (*query_port)(struct vf_context *ctx, uint8_t port, struct ibv_port_attr *attr);
-	/* -ENODATA: the slot is empty. -EINVAL: out of range. */
+	/* -ENODATA: the slot is empty. -EINVAL: out of range. -ENODEV, silently: the interface is gone. */
 	int (*query_gid)(struct vf_context *ctx, uint8_t port, int index,
 			 struct ibv_gid_entry *entry);
 	int (*query_pkey)(struct vf_context *ctx, uint8_t port, int index, uint16_t *pkey_be);

@@ -45,6 +45,8 @@ static int check_source(struct ibv_context *context, const struct ibv_ah_attr *a
 	if (!err && is_inside)
 		err = vf_ops(context)->query_gid(vf_ctx(context), av->port_num, av->grh.sgid_index,
 						 out);
+	if (err == -ENODEV)
+		return vf_refuse(ENODEV, "%s: its network interface is gone", context->device->name);
 	if (err && err != -ENODATA)
 		return err;
 	if (!err && is_inside)

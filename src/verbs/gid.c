@@ -64,6 +64,8 @@ static int query_entry(const char *verb, struct ibv_context *context, uint32_t p
 		return vf_refuse(EINVAL, "%s: index %u, but port %u of %s has %d entries", verb,
 				 index, port, context->device->name, len);
 	err = vf_ops(context)->query_gid(vf_ctx(context), (uint8_t)port, (int)index, out);
+	if (err == -ENODEV)
+		err = -ENODATA; /* the interface is gone, and with it what stood here */
 	if (err)
 		memset(out, 0, sizeof(*out));
 	out->gid_index = index;

@@ -247,14 +247,15 @@ void soft_devices_refresh(void)
 /* The network side calls with its lock held. */
 void vf_soft_interfaces_changed(void) { soft_devices_refresh(); }
 
-bool soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16])
+int soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16])
 {
-	bool is_there;
+	int err = 0;
 
 	soft_registry_lock();
-	is_there = gid_table_has(&dev->gids, index);
-	if (is_there)
+	if (gid_table_has(&dev->gids, index))
 		memcpy(gid, dev->gids.slot[index].gid, 16);
+	else
+		err = dev->is_there ? -ENODATA : -ENODEV;
 	soft_registry_unlock();
-	return is_there;
+	return err;
 }

@@ -91,8 +91,9 @@ int soft_query_gid(struct vf_context *ctx, uint8_t port, int index, struct ibv_g
 	if (index < 0 || index >= GID_TABLE_LEN)
 		return vf_refuse(EINVAL, "%s: GID index %d outside 0..%d", sc->dev->vf.ibv.name,
 				 index, GID_TABLE_LEN - 1);
-	if (!soft_device_gid(sc->dev, index, gid))
-		return -ENODATA;
+	err = soft_device_gid(sc->dev, index, gid);
+	if (err)
+		return err;
 	memset(entry, 0, sizeof(*entry));
 	memcpy(entry->gid.raw, gid, 16);
 	entry->gid_index = (uint32_t)index;

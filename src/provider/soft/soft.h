@@ -56,8 +56,8 @@ void soft_registry_lock(void);
 void soft_registry_unlock(void);
 /** In the child of a fork: nobody holds the registry's lock. */
 void soft_registry_forked(void);
-/** Locks by itself: what stands at @index now. */
-bool soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16]);
+/** Locks by itself: what stands at @index now. -ENODATA, -ENODEV (the interface is gone), silently. */
+int soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16]);
 /** Looks at the system's interfaces again; raises events. */
 void soft_devices_refresh(void);
 enum ibv_mtu soft_port_mtu(uint32_t if_mtu);
