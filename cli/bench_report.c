@@ -53,7 +53,7 @@ static void print_latency(const struct vf_bench_result *r, bool is_first)
 	       vf_bench_op_name(r->what.op), r->what.size, (unsigned long long)r->sent,
 	       (unsigned long long)r->lost);
 	for (unsigned i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
-		printf(i == 4 ? "%10.2f" : "%9.2f",
+		printf(i == 4 ? " %9.2f" : " %8.2f",
 		       (double)vf_hist_percentile(&r->latency, percents[i]) / 1e3);
 	vf_term_sparkline(&r->latency, SHAPE, vf_term_has_blocks(stdout), shape, sizeof(shape));
 	printf("  |%s|", shape);
