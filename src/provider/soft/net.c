@@ -146,6 +146,7 @@ static void init(struct vf_soft_net *net)
 	net->if_watch = -1;
 	net->wake.read_fd = net->wake.write_fd = -1;
 	net->deadline = net->steer_deadline = VF_NSEC_NEVER;
+	net_order_init(net);
 	net_forward_init(net);
 	net_watch_init(net);
 }

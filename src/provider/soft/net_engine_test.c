@@ -441,6 +441,14 @@ static void uc_messages_are_answered(void **state)
 	run_both(PING_UC);
 }
 
+static void uc_messages_survive_being_out_of_order_on_the_way(void **state)
+{
+	(void)state;
+	setenv("VERBIFROST_IMPAIR", "reorder=10%,seed=5", 1);
+	run_both(PING_UC);
+	unsetenv("VERBIFROST_IMPAIR");
+}
+
 static void uc_loses_nothing_with_two_megabytes_in_flight_each_way(void **state)
 {
 	(void)state;
@@ -483,6 +491,7 @@ int main(void)
 		cmocka_unit_test(rc_repairs_what_was_lost_doubled_damaged_or_out_of_order),
 		cmocka_unit_test(rc_works_without_a_thread_while_both_poll),
 		cmocka_unit_test(uc_messages_are_answered),
+		cmocka_unit_test(uc_messages_survive_being_out_of_order_on_the_way),
 		cmocka_unit_test(uc_loses_nothing_with_two_megabytes_in_flight_each_way),
 		cmocka_unit_test(a_killed_peer_ends_in_retries_exceeded_and_is_told),
 		cmocka_unit_test(a_stopped_peer_is_waited_for),

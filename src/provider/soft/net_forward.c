@@ -174,7 +174,7 @@ static void take_wrapped(struct vf_soft_net *net, const uint8_t *w, uint32_t len
 }
 
 /* Each datagram of a send is wrapped for itself and has one packet; the last may be shorter. */
-static void take_send(struct vf_soft_net *net, const uint8_t *data, uint32_t len)
+void net_forward_take_send(struct vf_soft_net *net, const uint8_t *data, uint32_t len)
 {
 	uint32_t step = NET_WRAPPER_LEN + vf_load_be16(data + SEGMENT_AT);
 
@@ -182,39 +182,10 @@ static void take_send(struct vf_soft_net *net, const uint8_t *data, uint32_t len
 		take_wrapped(net, data + at, len - at < step ? len - at : step);
 }
 
-static bool is_in_buffers(const struct vf_soft_net *net, const uint8_t *p)
-{
-	return p >= net->rx.memory && p < net->rx.memory + (size_t)NET_RX_BUFFERS * NET_RX_BYTES;
-}
-
-/* In order now (vf_order_fn). What had to wait is freed when this returns. */
-static void take_ordered(void *arg, const uint8_t *data, size_t len)
-{
-	struct vf_soft_net *net = arg;
-
-	take_send(net, data, (uint32_t)len);
-	if (!is_in_buffers(net, data))
-		net_rx_deliver(net);
-}
-
-static void publish_deadline(struct vf_soft_net *net)
-{
-	atomic_store_explicit(&net->order_deadline, vf_order_deadline(&net->rx.order),
-			      memory_order_relaxed);
-}
-
 void net_forward_init(struct vf_soft_net *net)
 {
-	vf_order_init(&net->rx.order, take_ordered, net);
-	publish_deadline(net);
 	vf_os_random(&net->tx.epoch, sizeof(net->tx.epoch));
 	net->tx.epoch |= 1; /* never 0, which is nobody's */
-}
-
-void net_forward_expire(struct vf_soft_net *net, vf_nsec now)
-{
-	vf_order_expire(&net->rx.order, now);
-	publish_deadline(net);
 }
 
 void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
@@ -230,9 +201,8 @@ void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *
 		take_wrapped(net, w, m->len);
 		return;
 	}
-	tag = (struct vf_order_tag){.sender = w[SENDER_AT],
+	tag = (struct vf_order_tag){.stream = w[SENDER_AT],
 				    .epoch = vf_load_be32(w + EPOCH_AT),
 				    .number = vf_load_be32(w + NUMBER_AT)};
-	vf_order_take(&net->rx.order, vf_os_now(), &tag, w, m->len);
-	publish_deadline(net);
+	net_order_straight(net, &tag, w, m->len);
 }

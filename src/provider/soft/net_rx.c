@@ -32,7 +32,7 @@ int net_rx_open(struct vf_soft_net *net)
 
 void net_rx_close(struct vf_soft_net *net)
 {
-	vf_order_clear(&net->rx.order);
+	net_order_close(net);
 	free(net->rx.memory);
 }
 
@@ -97,10 +97,17 @@ static void capture(struct vf_soft_net *net, const struct vf_os_udp_addr *a, con
 	vf_pcap_write(net->pcap, a, net->rx.hint.last_id, &iov, 1);
 }
 
+void net_rx_queue(struct vf_soft_net *net, const struct vf_roce_rx *p)
+{
+	if (net->rx.count == NET_RX_PACKETS)
+		net_rx_deliver(net);
+	net->rx.packet[net->rx.count++] = *p;
+}
+
 static void take_packet(struct vf_soft_net *net, const struct vf_os_udp_addr *a,
 			const uint8_t *data, uint32_t len)
 {
-	struct vf_roce_rx *p;
+	struct vf_roce_rx p;
 	bool intact;
 
 	if (len < NET_BTH_LEN + NET_ICRC_LEN) {
@@ -114,15 +121,16 @@ static void take_packet(struct vf_soft_net *net, const struct vf_os_udp_addr *a,
 		net->rx.dropped[VF_DROP_ICRC]++;
 		return;
 	}
-	if (net->rx.count == NET_RX_PACKETS)
-		net_rx_deliver(net);
-	p = &net->rx.packet[net->rx.count++];
-	p->data = data;
-	p->len = len - NET_ICRC_LEN;
-	memcpy(p->sgid, a->src, 16);
-	memcpy(p->dgid, a->dst, 16);
-	p->traffic_class = a->tos;
-	p->hop_limit = a->ttl;
+	p = (struct vf_roce_rx){.data = data,
+				.len = len - NET_ICRC_LEN,
+				.traffic_class = a->tos,
+				.hop_limit = a->ttl};
+	memcpy(p.sgid, a->src, 16);
+	memcpy(p.dgid, a->dst, 16);
+	if (net_order_wants(net, &p))
+		net_order_uc(net, &p);
+	else
+		net_rx_queue(net, &p);
 }
 
 void net_rx_take(struct vf_soft_net *net, const struct vf_os_udp_addr *a, const uint8_t *data,
@@ -227,8 +235,7 @@ static void do_what_is_due(struct vf_soft_net *net, vf_nsec now)
 	if (now >= atomic_load_explicit(&net->steer_deadline, memory_order_relaxed))
 		net_steer_run(net, now);
 	if (now >= atomic_load_explicit(&net->order_deadline, memory_order_relaxed)) {
-		net_forward_expire(net, now);
-		net_rx_deliver(net);
+		net_order_expire(net, now);
 	}
 	if (now >= atomic_load_explicit(&net->deadline, memory_order_relaxed)) {
 		pthread_mutex_lock(&net->lock);
@@ -247,6 +254,7 @@ bool net_rx_round(struct vf_soft_net *net, enum net_caller caller)
 	bool came = false;
 
 	net->rx.caller = caller;
+	net->rx.now = now;
 	do_what_is_due(net, now);
 	for (int i = 0; i < NET_SOCKETS; i++)
 		if (net->socket[i].udp && (all || now - net->socket[i].active < ACTIVE_FOR))

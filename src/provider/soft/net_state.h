@@ -62,7 +62,9 @@ struct net_rx {
 	/* counted while only rx_lock is held */
 	uint32_t dropped[VF_DROP_COUNT], forwarded;
 	unsigned rounds;
-	struct vf_order order;
+	struct vf_order straight, uc;
+	bool is_straight;	/* what is being taken is in order already */
+	vf_nsec now;		/* of this round */
 	enum net_caller caller; /* of this round */
 };
 
@@ -150,6 +152,8 @@ int net_rx_open(struct vf_soft_net *net);
 void net_rx_close(struct vf_soft_net *net);
 /** One round: what is due, then everything that is in the sockets. True: packets came. */
 bool net_rx_round(struct vf_soft_net *net, enum net_caller caller);
+/** Lines a packet up for the engine. */
+void net_rx_queue(struct vf_soft_net *net, const struct vf_roce_rx *p);
 /** Gives the engine what was taken so far: the bytes may go afterwards. */
 void net_rx_deliver(struct vf_soft_net *net);
 /** What is due alone. */
@@ -189,11 +193,24 @@ int net_direct_address(const struct vf_soft_net *net, unsigned slot, struct vf_o
  * next. */
 void net_number(struct vf_soft_net *net, unsigned slot, uint8_t wrapper[NET_WRAPPER_LEN]);
 void net_numbered(struct vf_soft_net *net, unsigned slot);
-/** Stops waiting for what did not come in order. */
-void net_forward_expire(struct vf_soft_net *net, vf_nsec now);
+/** The bytes of one straight send, in turn. */
+void net_forward_take_send(struct vf_soft_net *net, const uint8_t *data, uint32_t len);
 void net_forward_init(struct vf_soft_net *net);
 /** Is it the private address of some slot? */
 bool net_is_private(const struct vf_soft_net *net, const uint8_t gid[16], uint16_t port);
+
+/* net_order.c; rx_lock held */
+void net_order_init(struct vf_soft_net *net);
+void net_order_close(struct vf_soft_net *net);
+/** One straight send: to net_forward_take_send in its turn. */
+void net_order_straight(struct vf_soft_net *net, const struct vf_order_tag *tag,
+			const uint8_t *data, uint32_t len);
+/** Is it one that must be put in order? Then to net_order_uc, and from there to net_rx_queue in its
+ * turn. */
+bool net_order_wants(const struct vf_soft_net *net, const struct vf_roce_rx *p);
+void net_order_uc(struct vf_soft_net *net, const struct vf_roce_rx *p);
+/** Stops waiting for what did not come. */
+void net_order_expire(struct vf_soft_net *net, vf_nsec now);
 
 /* net_steer.c; rx_lock held */
 void net_steer_start(struct vf_soft_net *net);

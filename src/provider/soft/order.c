@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Putting datagrams back in order, for each sender:
+ * Putting things back in order, for each stream:
  *
  *   in order --one is missing--> waiting --it came, or 10 ms are over, or too many wait--> in order
  *
@@ -17,22 +17,23 @@ enum { HELD_MAX = 256, AHEAD_MAX = 4096, YOUNG = 16 };
 struct held {
 	struct vf_list link;
 	uint32_t number;
-	size_t len;
-	uint8_t data[];
+	size_t head_len, body_len;
+	_Alignas(8) uint8_t data[]; /* head, then body */
 };
 
-void vf_order_init(struct vf_order *o, vf_order_fn deliver, void *arg)
+void vf_order_init(struct vf_order *o, uint32_t step, vf_order_fn deliver, void *arg)
 {
 	memset(o, 0, sizeof(*o));
+	o->step = step;
 	o->deliver = deliver;
 	o->arg = arg;
-	for (unsigned i = 0; i < VF_ORDER_SENDERS; i++) {
-		vf_list_init(&o->sender[i].held);
-		o->sender[i].deadline = VF_NSEC_NEVER;
+	for (unsigned i = 0; i < VF_ORDER_STREAMS; i++) {
+		vf_list_init(&o->stream[i].held);
+		o->stream[i].deadline = VF_NSEC_NEVER;
 	}
 }
 
-static struct held *first_of(struct vf_order_sender *s)
+static struct held *first_of(struct vf_order_stream *s)
 {
 	return VF_LIST_ENTRY(s->held.next, struct held, link);
 }
@@ -46,28 +47,38 @@ static void release(struct vf_order *o, struct held *h)
 
 void vf_order_clear(struct vf_order *o)
 {
-	for (unsigned i = 0; i < VF_ORDER_SENDERS; i++)
-		while (!vf_list_is_empty(&o->sender[i].held))
-			release(o, first_of(&o->sender[i]));
+	for (unsigned i = 0; i < VF_ORDER_STREAMS; i++)
+		while (!vf_list_is_empty(&o->stream[i].held))
+			release(o, first_of(&o->stream[i]));
+}
+
+static void deliver_copy(struct vf_order *o, const struct held *h)
+{
+	struct vf_order_piece p = {.head = h->data,
+				   .head_len = h->head_len,
+				   .body = h->body_len ? h->data + h->head_len : NULL,
+				   .body_len = h->body_len};
+
+	o->deliver(o->arg, &p, true);
 }
 
 /* Those that are next in line; @all: over gaps too. */
-static void deliver_held(struct vf_order *o, struct vf_order_sender *s, bool all)
+static void deliver_held(struct vf_order *o, struct vf_order_stream *s, bool all)
 {
 	while (!vf_list_is_empty(&s->held)) {
 		struct held *h = first_of(s);
 
 		if (h->number != s->expected && !all)
 			return;
-		o->deliver(o->arg, h->data, h->len);
-		s->expected = h->number + 1;
+		deliver_copy(o, h);
+		s->expected = h->number + o->step;
 		release(o, h);
 	}
 	s->deadline = VF_NSEC_NEVER;
 }
 
-static bool keep(struct vf_order *o, struct vf_order_sender *s, uint32_t number,
-		 const uint8_t *data, size_t len)
+static bool keep(struct vf_order *o, struct vf_order_stream *s, uint32_t number,
+		 const struct vf_order_piece *p)
 {
 	struct vf_list *before = s->held.prev;
 	struct held *h;
@@ -77,19 +88,22 @@ static bool keep(struct vf_order *o, struct vf_order_sender *s, uint32_t number,
 		before = before->prev;
 	if (before != &s->held && VF_LIST_ENTRY(before, struct held, link)->number == number)
 		return true; /* we have it */
-	h = o->held_count < HELD_MAX ? malloc(sizeof(*h) + len) : NULL;
+	h = o->held_count < HELD_MAX ? malloc(sizeof(*h) + p->head_len + p->body_len) : NULL;
 	if (!h)
 		return false;
 	h->number = number;
-	h->len = len;
-	memcpy(h->data, data, len);
+	h->head_len = p->head_len;
+	h->body_len = p->body_len;
+	memcpy(h->data, p->head, p->head_len);
+	if (p->body_len)
+		memcpy(h->data + p->head_len, p->body, p->body_len);
 	vf_list_add_tail(before->next, &h->link);
 	o->held_count++;
 	return true;
 }
 
-/* Of a process not seen before: from its start, or from where we came in. */
-static void meet(struct vf_order *o, struct vf_order_sender *s, const struct vf_order_tag *tag)
+/* Of a stream not seen before: from its start, or from where we came in. */
+static void meet(struct vf_order *o, struct vf_order_stream *s, const struct vf_order_tag *tag)
 {
 	deliver_held(o, s, true);
 	s->epoch = tag->epoch;
@@ -97,24 +111,24 @@ static void meet(struct vf_order *o, struct vf_order_sender *s, const struct vf_
 }
 
 void vf_order_take(struct vf_order *o, vf_nsec now, const struct vf_order_tag *tag,
-		   const uint8_t *data, size_t len)
+		   const struct vf_order_piece *piece)
 {
-	struct vf_order_sender *s = &o->sender[tag->sender % VF_ORDER_SENDERS];
+	struct vf_order_stream *s = &o->stream[tag->stream % VF_ORDER_STREAMS];
 	int32_t ahead;
 
 	if (s->epoch != tag->epoch)
 		meet(o, s, tag);
 	ahead = (int32_t)(tag->number - s->expected);
-	if (ahead > 0 && ahead < AHEAD_MAX && keep(o, s, tag->number, data, len)) {
+	if (ahead > 0 && ahead < AHEAD_MAX * (int32_t)o->step && keep(o, s, tag->number, piece)) {
 		if (s->deadline == VF_NSEC_NEVER)
 			s->deadline = now + WAIT;
 		return;
 	}
 	if (ahead > 0)
 		deliver_held(o, s, true);
-	o->deliver(o->arg, data, len);
+	o->deliver(o->arg, piece, false);
 	if (ahead >= 0)
-		s->expected = tag->number + 1;
+		s->expected = tag->number + o->step;
 	deliver_held(o, s, false);
 	if (!vf_list_is_empty(&s->held) && ahead == 0)
 		s->deadline = now + WAIT; /* another one is missing */
@@ -122,9 +136,9 @@ void vf_order_take(struct vf_order *o, vf_nsec now, const struct vf_order_tag *t
 
 void vf_order_expire(struct vf_order *o, vf_nsec now)
 {
-	for (unsigned i = 0; i < VF_ORDER_SENDERS; i++)
-		if (o->sender[i].deadline <= now)
-			deliver_held(o, &o->sender[i], true);
+	for (unsigned i = 0; i < VF_ORDER_STREAMS; i++)
+		if (o->stream[i].deadline <= now)
+			deliver_held(o, &o->stream[i], true);
 }
 
 vf_nsec vf_order_deadline(const struct vf_order *o)
@@ -133,8 +147,8 @@ vf_nsec vf_order_deadline(const struct vf_order *o)
 
 	if (o->held_count == 0)
 		return first;
-	for (unsigned i = 0; i < VF_ORDER_SENDERS; i++)
-		if (o->sender[i].deadline < first)
-			first = o->sender[i].deadline;
+	for (unsigned i = 0; i < VF_ORDER_STREAMS; i++)
+		if (o->stream[i].deadline < first)
+			first = o->stream[i].deadline;
 	return first;
 }

@@ -2,47 +2,55 @@
 #ifndef VF_PROVIDER_SOFT_ORDER_H
 #define VF_PROVIDER_SOFT_ORDER_H
 /*
- * Order among processes of one host. The system's loopback has a queue for each processor, so what
- * two threads (or one that moved) send one after the other can arrive the other way round when the
- * machine is busy; UC never forgives that. So datagrams between local processes are numbered, and
- * one that comes too early waits a little for those before it.
+ * Order where the system does not keep it. Loopback and virtual links have a queue for each
+ * processor, so what two threads (or one that moved) send one after the other can arrive the other
+ * way round when the machine is busy; UC never forgives that. So what is numbered (sends within a
+ * host by us, UC packets by their PSN) and comes too early waits a little for what is before it.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
 #include "base/list.h"
 
-#define VF_ORDER_SENDERS 256
+#define VF_ORDER_STREAMS 256
 
-/* Where a datagram comes from, and which it is. */
+/* Which stream something belongs to, and its place in it. */
 struct vf_order_tag {
-	unsigned sender; /* process slot */
-	uint32_t epoch;	 /* of that process: another one in the slot has another */
-	uint32_t number; /* 0, 1, 2... */
+	unsigned stream;
+	uint32_t epoch;	 /* another one in the same place has another; not 0 */
+	uint32_t number; /* one step more each time, and around */
 };
 
-/** Takes the datagram now; its bytes are gone when this returns. */
-typedef void (*vf_order_fn)(void *arg, const uint8_t *data, size_t len);
+struct vf_order_piece {
+	const void *head, *body; /* body: NULL, when it is all one */
+	size_t head_len, body_len;
+};
+
+/** Takes a piece whose turn it is. @is_kept: it is a copy, which is freed when this returns. */
+typedef void (*vf_order_fn)(void *arg, const struct vf_order_piece *piece, bool is_kept);
 
 struct vf_order {
 	vf_order_fn deliver;
 	void *arg;
+	uint32_t step;
 	unsigned held_count;
-	struct vf_order_sender {
+	struct vf_order_stream {
 		uint32_t epoch, expected;
 		vf_nsec deadline; /* until when the missing one is waited for; VF_NSEC_NEVER: none
 				     is */
 		struct vf_list held; /* by number */
-	} sender[VF_ORDER_SENDERS];
+	} stream[VF_ORDER_STREAMS];
 };
 
-void vf_order_init(struct vf_order *o, vf_order_fn deliver, void *arg);
+/** @step from one number to the next: 1, or 256 for numbers of 24 bits in the upper part of 32. */
+void vf_order_init(struct vf_order *o, uint32_t step, vf_order_fn deliver, void *arg);
 /** Frees what waits. */
 void vf_order_clear(struct vf_order *o);
-/** A datagram came: delivers it and those that waited for it, or keeps a copy. */
+/** Something came: delivers it and what waited for it, or keeps a copy. */
 void vf_order_take(struct vf_order *o, vf_nsec now, const struct vf_order_tag *tag,
-		   const uint8_t *data, size_t len);
+		   const struct vf_order_piece *piece);
 /** Gives up waiting where time is up, and delivers what there is. */
 void vf_order_expire(struct vf_order *o, vf_nsec now);
 vf_nsec vf_order_deadline(const struct vf_order *o);

@@ -15,25 +15,29 @@ static uint32_t out[100000];
 static unsigned count;
 static struct vf_order order;
 
-static void deliver(void *arg, const uint8_t *data, size_t len)
+static void deliver(void *arg, const struct vf_order_piece *piece, bool is_kept)
 {
 	(void)arg;
-	assert_int_equal(len, 4);
-	memcpy(&out[count++], data, 4);
+	(void)is_kept;
+	assert_int_equal(piece->head_len, 4);
+	assert_int_equal(piece->body_len, 2);
+	assert_memory_equal(piece->body, "xy", 2);
+	memcpy(&out[count++], piece->head, 4);
 }
 
 static void come(vf_nsec now, unsigned sender, uint32_t epoch, uint32_t number)
 {
-	struct vf_order_tag tag = {.sender = sender, .epoch = epoch, .number = number};
+	struct vf_order_tag tag = {.stream = sender, .epoch = epoch, .number = number};
+	struct vf_order_piece p = {.head = &number, .head_len = 4, .body = "xy", .body_len = 2};
 
-	vf_order_take(&order, now, &tag, (const uint8_t *)&number, 4);
+	vf_order_take(&order, now, &tag, &p);
 }
 
 static int begin(void **state)
 {
 	(void)state;
 	count = 0;
-	vf_order_init(&order, deliver, NULL);
+	vf_order_init(&order, 1, deliver, NULL);
 	return 0;
 }
 
@@ -140,6 +144,20 @@ static void numbers_wrap(void **state)
 	assert_out(expected, 4);
 }
 
+static void numbers_of_24_bits_wrap(void **state)
+{
+	static const uint32_t expected[] = {0xfffffe00, 0xffffff00, 0, 0x100};
+
+	(void)state;
+	vf_order_init(&order, 256, deliver, NULL);
+	come(1, 3, 7, 0xfffffe00);
+	come(1, 3, 7, 0);
+	come(1, 3, 7, 0x100);
+	assert_int_equal(count, 1);
+	come(1, 3, 7, 0xffffff00);
+	assert_out(expected, 4);
+}
+
 static void what_waits_is_bounded(void **state)
 {
 	(void)state;
@@ -190,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			another_process_in_the_slot_and_other_slots_are_not_waited_for, begin, end),
 		cmocka_unit_test_setup_teardown(numbers_wrap, begin, end),
+		cmocka_unit_test_setup_teardown(numbers_of_24_bits_wrap, begin, end),
 		cmocka_unit_test_setup_teardown(what_waits_is_bounded, begin, end),
 		cmocka_unit_test_setup_teardown(any_order_within_reach_comes_out_in_order, begin,
 						end),
