@@ -9,6 +9,7 @@
 #include "provider/soft/net_state.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "base/reason.h"
 #include "base/settings.h"
 
-enum { QPS_MAX = 65536 - 16 };
+enum { QPS_MAX = 65536 - 16, IDLE_ROUNDS = 16 };
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -253,9 +254,15 @@ void vf_soft_net_flush(struct vf_soft_net *net)
 	net_thread_hurry(net, net->deadline);
 }
 
+/*
+ * A caller that polls in vain gives its processor to whoever else wants it: on a busy host that is
+ * the very peer that it waits for, which otherwise gets a turn only when the caller's time is up, a
+ * millisecond later. Where nobody wants it the call costs next to nothing.
+ */
 bool vf_soft_net_progress(struct vf_soft_net *net)
 {
 	static const unsigned housekeeping_every = 4096;
+	bool let_others;
 	unsigned n = atomic_fetch_add_explicit(&net->polls, 1, memory_order_relaxed);
 	bool came;
 
@@ -264,7 +271,13 @@ bool vf_soft_net_progress(struct vf_soft_net *net)
 	came = net_rx_round(net, atomic_load_explicit(&net->is_leaning, memory_order_relaxed)
 					 ? NET_CALLER_SPIN
 					 : NET_CALLER_POLL);
+	net->rx.idle = came ? 0 : net->rx.idle + 1;
+	let_others = net->rx.idle >= IDLE_ROUNDS;
+	if (let_others)
+		net->rx.idle = 0;
 	pthread_mutex_unlock(&net->rx_lock);
+	if (let_others)
+		sched_yield();
 	if (!net->has_thread && n % housekeeping_every == 0)
 		net_thread_housekeeping(net);
 	return came;
@@ -282,8 +295,7 @@ void vf_soft_net_arm(struct vf_soft_net *net, int delta)
 static struct net_group *find_group(struct vf_soft_net *net, const uint8_t mgid[16],
 				    unsigned if_index)
 {
-	VF_LIST_FOR_EACH(l, &net->groups)
-	{
+	VF_LIST_FOR_EACH (l, &net->groups) {
 		struct net_group *g = VF_LIST_ENTRY(l, struct net_group, link);
 
 		if (g->if_index == if_index && memcmp(g->mgid, mgid, 16) == 0)

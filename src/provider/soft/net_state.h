@@ -61,7 +61,7 @@ struct net_rx {
 	struct vf_ip_ids ids;
 	/* counted while only rx_lock is held */
 	uint32_t dropped[VF_DROP_COUNT], forwarded;
-	unsigned rounds;
+	unsigned rounds, idle; /* idle: in a row, nothing came to a caller */
 	struct vf_order straight, uc;
 	bool is_straight;	/* what is being taken is in order already */
 	vf_nsec now;		/* of this round */
