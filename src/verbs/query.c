@@ -226,7 +226,7 @@ VF_EXPORT int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, 
 	err = vf_check_port(__func__, context, port_num);
 	count = vf_api_ctx(context)->attr.orig_attr.max_pkeys;
 	for (int i = 0; !err && i < count; i++) {
-		__be16 at;
+		__be16 at = 0;
 
 		err = query_pkey(__func__, context, port_num, i, &at);
 		if (!err && at == pkey)

@@ -91,7 +91,8 @@ static void find_gid(struct node *n)
 	for (int i = 0; i < port.attr.gid_tbl_len; i++) {
 		union ibv_gid g;
 
-		if (v.ibv_query_gid(n->ctx, 1, i, &g) == 0 && g.raw[10] == 0xff && g.raw[11] == 0xff &&
+		if (v.ibv_query_gid(n->ctx, 1, i,
+				    &g) == 0 && g.raw[10] == 0xff && g.raw[11] == 0xff &&
 		    g.global.subnet_prefix == 0) {
 			assert_int_equal(i, 1); /* the index that the address vector hard-codes */
 			n->gid = g;

@@ -197,7 +197,7 @@ static void the_null_region_reads_as_zeros_and_takes_anything(void **state)
 }
 
 /* Address space only: nothing of it is touched but what is transferred. */
-static void a_region_across_four_gigabyte_lines_is_right_on_both_sides_of_each(void **state)
+static void a_region_across_4_gib_lines_is_right_on_both_sides_of_each(void **state)
 {
 	const size_t size = (size_t)6 << 30;
 	uint8_t *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -267,7 +267,8 @@ static void outside_a_window_nothing_is_open(void **state)
 
 		open_pair();
 		mw = ibv_alloc_mw(pair.b.pd, IBV_MW_TYPE_1);
-		bind.bind_info = whole(wrong == 2 ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
+		bind.bind_info =
+			whole(wrong == 2 ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
 		assert_int_equal(ibv_bind_mw(pair.b.qp, mw, &bind), 0);
 		pair_expect(pair.b.send_cq, 4, IBV_WC_SUCCESS);
 		write_to((uintptr_t)pair.b.buf + (wrong == 0 ? 999 : 1001), mw->rkey, 500,
@@ -374,7 +375,7 @@ int main(void)
 		cmocka_unit_test(a_region_has_its_own_addresses),
 		cmocka_unit_test(registering_anew_is_all_or_nothing),
 		cmocka_unit_test(the_null_region_reads_as_zeros_and_takes_anything),
-		cmocka_unit_test(a_region_across_four_gigabyte_lines_is_right_on_both_sides_of_each),
+		cmocka_unit_test(a_region_across_4_gib_lines_is_right_on_both_sides_of_each),
 		cmocka_unit_test(a_window_of_type_1_opens_its_part_and_closes_with_length_0),
 		cmocka_unit_test(outside_a_window_nothing_is_open),
 		cmocka_unit_test(a_window_of_type_2_is_taken_back_by_the_peers_send),

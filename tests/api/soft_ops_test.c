@@ -99,7 +99,8 @@ static void write_arrives(enum ibv_qp_type type, bool has_imm)
 	pair_fill(p.a.buf, 9000, 5);
 	if (has_imm)
 		pair_recv(&p.b, 3, 60000, 16);
-	pair_send_wr(&p.a, &p.b, has_imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, &wr, sge);
+	pair_send_wr(&p.a, &p.b, has_imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, &wr,
+		     sge);
 	wr.imm_data = htonl(99);
 	sge[0].length = 1;
 	sge[1] = sge[2] = sge[0];
@@ -362,7 +363,8 @@ static void every_gid_of_the_loopback_device_carries_every_type(void **state)
 			struct pair p;
 			struct ibv_context *ctx = pair_open_device(PAIR_DEVICE);
 
-			assert_int_equal(ibv_query_gid(ctx, 1, index[i] < 0 ? 0 : index[i], &gid), 0);
+			assert_int_equal(ibv_query_gid(ctx, 1, index[i] < 0 ? 0 : index[i], &gid),
+					 0);
 			ibv_close_device(ctx);
 			if (gid.global.subnet_prefix == 0 && gid.global.interface_id == 0)
 				continue; /* a host without IPv6 */
