@@ -352,8 +352,7 @@ void host_destroy(struct host *h)
 	SIM_CHECK(h->sim, vf_roce_is_idle(h->roce));
 	vf_roce_destroy(h->roce);
 	for (unsigned i = 0; i < h->mr_count; i++)
-		if (!h->mrs[i].is_window)
-			free(h->mrs[i].mem);
+		free(h->mrs[i].allocated);
 	h->roce = NULL;
 }
 
@@ -372,6 +371,7 @@ struct host_mr *host_reg(struct host *h, uint64_t len, unsigned access)
 		.is_valid = true,
 	};
 	SIM_CHECK(h->sim, mr->mem);
+	mr->allocated = mr->mem;
 	h->mr_count++;
 	return mr;
 }

@@ -18,6 +18,7 @@ struct host_mr {
 	uint32_t key; /* lkey and rkey */
 	uint64_t addr;
 	uint8_t *mem;
+	uint8_t *allocated; /* a bound window's mem lies in another region */
 	uint64_t len;
 	unsigned access;
 	bool is_valid, is_window;
