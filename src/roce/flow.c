@@ -210,7 +210,7 @@ static struct vf_flow *flow_of_control(struct vf_flow_table *t, const struct vf_
 				       unsigned slot)
 {
 	struct vf_flow *f = lookup(t, rx->dgid, rx->sgid, slot);
-	struct vf_roce_path path = {.hop_limit = 64};
+	struct vf_roce_path path = {.hop_limit = 64, .host_tag = rx->host_tag};
 
 	if (!f && rx->data[0] == FLOW_OPCODE_HELLO) {
 		memcpy(path.sgid, rx->dgid, 16);

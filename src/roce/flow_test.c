@@ -352,6 +352,31 @@ static void garbage_and_other_vendors_packets_are_refused(void **state)
 	world_end(w);
 }
 
+static void a_stranger_is_answered_where_it_came_from(void **state)
+{
+	struct world *w = world_make(2, 33);
+	struct vf_flow_table *t = w->nodes[0].table;
+	uint8_t data[64];
+	struct vf_roce_rx rx = {.data = data, .host_tag = 9};
+	struct vf_roce_tx tx;
+
+	(void)state;
+	talk(w, 1, 0, 100, VF_ROCE_UD);
+	vf_flow_sent(w->nodes[1].to[0].flow, 0, VF_FLOW_FIRST_WINDOW);
+	assert_true(vf_flow_transmit(w->nodes[1].table, 0, &tx));
+	memcpy(data, tx.headers, sizeof(data));
+	rx.len = tx.header_len;
+	memcpy(rx.sgid, w->nodes[1].own.sgid, 16);
+	memcpy(rx.dgid, w->nodes[0].own.sgid, 16);
+	assert_int_equal(vf_flow_receive_control(t, 0, &rx), 0);
+	assert_true(vf_flow_transmit(t, 0, &tx));
+	assert_int_equal(tx.headers[0], FLOW_OPCODE_GRANT);
+	assert_memory_equal(tx.path->dgid, rx.sgid, 16);
+	assert_memory_equal(tx.path->sgid, rx.dgid, 16);
+	assert_int_equal(tx.path->host_tag, 9);
+	world_end(w);
+}
+
 static void strangers_cannot_make_the_table_grow_or_hold_the_budget(void **state)
 {
 	struct world *w = world_make(2, 31);
@@ -466,6 +491,7 @@ int main(void)
 		cmocka_unit_test(
 			a_peer_that_restarts_in_its_slot_is_greeted_anew_and_loses_nothing_more),
 		cmocka_unit_test(garbage_and_other_vendors_packets_are_refused),
+		cmocka_unit_test(a_stranger_is_answered_where_it_came_from),
 		cmocka_unit_test(strangers_cannot_make_the_table_grow_or_hold_the_budget),
 		cmocka_unit_test(multicast_and_gsi_traffic_is_only_paced),
 		cmocka_unit_test(when_it_is_off_nothing_waits_and_nothing_is_said),

@@ -322,6 +322,7 @@ struct vf_roce_rx {
 	uint32_t len;	     /* without ICRC */
 	uint8_t sgid[16], dgid[16]; /* from the IP header; multicast dgid as it was sent to */
 	uint8_t traffic_class, hop_limit;
+	uint32_t host_tag; /* for the path of an answer to a sender that no QP knows (flow control) */
 };
 
 /** Takes packets in the order in which they came. Completions and events are delivered before it returns. */

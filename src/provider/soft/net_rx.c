@@ -104,6 +104,12 @@ void net_rx_queue(struct vf_soft_net *net, const struct vf_roce_rx *p)
 	net->rx.packet[net->rx.count++] = *p;
 }
 
+/* Answers to a link-local address have to leave where its packet came in. */
+static uint32_t tag_of(const struct vf_os_udp_addr *a)
+{
+	return a->src[0] == 0xfe && (a->src[1] & 0xc0) == 0x80 ? a->if_index : 0;
+}
+
 static void take_packet(struct vf_soft_net *net, const struct vf_os_udp_addr *a,
 			const uint8_t *data, uint32_t len)
 {
@@ -124,7 +130,8 @@ static void take_packet(struct vf_soft_net *net, const struct vf_os_udp_addr *a,
 	p = (struct vf_roce_rx){.data = data,
 				.len = len - NET_ICRC_LEN,
 				.traffic_class = a->tos,
-				.hop_limit = a->ttl};
+				.hop_limit = a->ttl,
+				.host_tag = tag_of(a)};
 	memcpy(p.sgid, a->src, 16);
 	memcpy(p.dgid, a->dst, 16);
 	if (net_order_wants(net, &p))
