@@ -239,9 +239,7 @@ static void set_up(struct run *r)
 	r->ma = host_reg(&r->a, (MSGS_MAX + 1) * SLOT, all);
 	r->mb = host_reg(&r->b, (MSGS_MAX + 1) * SLOT, all);
 	r->window = host_reg(&r->b, 16, all);
-	r->window->is_window = true; /* it has no memory of its own */
-	free(r->window->mem);
-	r->window->mem = NULL;
+	r->window->is_window = true;
 	for (uint32_t i = 0; i < r->ma->len; i++) {
 		r->ma->mem[i] = pattern(0, i);
 		r->mb->mem[i] = pattern(1, i);
