@@ -262,6 +262,8 @@ bool net_rx_round(struct vf_soft_net *net, enum net_caller caller)
 
 	net->rx.caller = caller;
 	net->rx.now = now;
+	if (caller != NET_CALLER_THREAD)
+		atomic_store_explicit(&net->last_poll, now, memory_order_relaxed);
 	do_what_is_due(net, now);
 	for (int i = 0; i < NET_SOCKETS; i++)
 		if (net->socket[i].udp && (all || now - net->socket[i].active < ACTIVE_FOR))

@@ -132,7 +132,8 @@ struct vf_soft_net {
 	atomic_bool is_stopping, is_leaning;
 	struct vf_os_wake wake;
 	int if_watch;
-	atomic_uint polls; /* calls of vf_soft_net_progress */
+	atomic_uint polls;	   /* calls of vf_soft_net_progress */
+	_Atomic vf_nsec last_poll; /* when the last round of one began */
 	atomic_int armed;
 	_Atomic vf_nsec sleeps_until; /* 0: it is awake, or leaves the work to pollers */
 	_Atomic vf_nsec deadline;     /* the engine's and the held packets', as of the last flush */

@@ -3,11 +3,15 @@
  * The progress thread: sleeps in poll(2) and serves the network while the program computes.
  *
  *   serving: sleeps on sockets, wake-up, interfaces, slots, until the next deadline
- *   leaning: callers poll all the time and do the work; the thread looks every millisecond whether
- * they still do
+ *   leaning: callers poll all the time and do the work; the thread sleeps, and looks whether they
+ * still do
  *
- *   serving --32 calls of vf_soft_net_progress within half a millisecond, and no armed queue-->
- * leaning leaning --fewer, or a queue was armed--> serving
+ *   serving --callers poll often, and no queue is armed--> leaning
+ *   leaning --they do not any more, or a queue was armed--> serving
+ *
+ * It leans for 30 us at first, and for up to half a millisecond while that goes well. A program
+ * that polls in bursts and then waits for its memory to change (ib_write_lat) stands still whenever
+ * the thread leans at the wrong moment: each such time it is trusted later.
  */
 #include "provider/soft/net_state.h"
 
@@ -19,8 +23,20 @@
 #include "base/reason.h"
 #include "base/settings.h"
 
-enum { BUSY_POLLS = 32, FDS_MAX = NET_SOCKETS + 3 + VF_OS_SLOTS };
-#define LEAN_FOR (500 * VF_USEC)
+enum { BUSY_POLLS = 32, POLL_EVERY_NS = 20000, FDS_MAX = NET_SOCKETS + 3 + VF_OS_SLOTS };
+#define WINDOW	     (500 * VF_USEC)
+#define LEAN_MIN     (30 * VF_USEC)
+#define LEAN_MAX     (500 * VF_USEC)
+#define DISTRUST_MIN VF_MSEC
+#define DISTRUST_MAX (64 * VF_MSEC)
+
+/* Whether callers do the work. */
+struct trust {
+	unsigned seen; /* polls, at the beginning of the window */
+	vf_nsec since; /* when that was */
+	vf_nsec span;  /* to lean for */
+	vf_nsec distrust, not_before;
+};
 
 /* What one sleep waits for. */
 struct sleep {
@@ -140,14 +156,14 @@ static void serve(struct vf_soft_net *net, struct sleep *s)
 	pthread_mutex_unlock(&net->rx_lock);
 }
 
-static void lean(struct vf_soft_net *net, struct sleep *s)
+static void lean(struct vf_soft_net *net, struct sleep *s, vf_nsec span)
 {
 	atomic_store(&net->is_leaning, true);
 	pthread_mutex_lock(&net->lock);
 	collect(net, s, false);
 	pthread_mutex_unlock(&net->lock);
 	if (atomic_load(&net->armed) <= 0)
-		sleep_until(s, vf_os_now() + LEAN_FOR);
+		sleep_until(s, vf_os_now() + span);
 	atomic_store(&net->is_leaning, false);
 	pthread_mutex_lock(&net->rx_lock);
 	net_rx_due(net);
@@ -156,26 +172,63 @@ static void lean(struct vf_soft_net *net, struct sleep *s)
 		look_around(net, s);
 }
 
+static bool is_trusted(struct vf_soft_net *net, struct trust *t)
+{
+	unsigned polls = atomic_load_explicit(&net->polls, memory_order_relaxed);
+	vf_nsec now = vf_os_now();
+	bool is_busy = polls - t->seen >= BUSY_POLLS && now - t->since < 4 * WINDOW;
+
+	if (is_busy || now - t->since >= WINDOW) {
+		t->seen = polls;
+		t->since = now;
+	}
+	return is_busy && now >= t->not_before && atomic_load(&net->armed) <= 0;
+}
+
+/* Leans once. True: callers were at it the whole time. */
+static bool lean_well(struct vf_soft_net *net, struct sleep *s, vf_nsec span)
+{
+	unsigned before = atomic_load_explicit(&net->polls, memory_order_relaxed), polls;
+	vf_nsec start = vf_os_now(), end, last;
+
+	lean(net, s, span);
+	end = vf_os_now();
+	last = atomic_load_explicit(&net->last_poll, memory_order_relaxed);
+	polls = atomic_load_explicit(&net->polls, memory_order_relaxed) - before;
+	return polls > (end - start) / POLL_EVERY_NS && (last >= end || end - last < span / 2);
+}
+
+/* Leans as long as that goes well, and learns from it when it does not. */
+static void lean_on_callers(struct vf_soft_net *net, struct sleep *s, struct trust *t)
+{
+	while (!atomic_load(&net->is_stopping) && atomic_load(&net->armed) <= 0) {
+		if (!lean_well(net, s, t->span)) {
+			t->not_before = vf_os_now() + t->distrust;
+			t->distrust =
+				2 * t->distrust < DISTRUST_MAX ? 2 * t->distrust : DISTRUST_MAX;
+			break;
+		}
+		if (t->span == LEAN_MAX)
+			t->distrust = DISTRUST_MIN;
+		t->span = 2 * t->span < LEAN_MAX ? 2 * t->span : LEAN_MAX;
+	}
+	t->span = LEAN_MIN;
+}
+
 static void *run(void *arg)
 {
 	struct vf_soft_net *net = arg;
+	struct trust t = {.seen = atomic_load(&net->polls),
+			  .since = vf_os_now(),
+			  .span = LEAN_MIN,
+			  .distrust = DISTRUST_MIN};
 	struct sleep s;
-	unsigned seen = atomic_load(&net->polls);
-	vf_nsec since = vf_os_now();
 
 	memset(&s, 0, sizeof(s));
 	vf_os_thread_prepare("verbifrost");
 	while (!atomic_load(&net->is_stopping)) {
-		unsigned polls = atomic_load_explicit(&net->polls, memory_order_relaxed);
-		vf_nsec now = vf_os_now();
-		bool is_busy = polls - seen >= BUSY_POLLS && now - since < 4 * LEAN_FOR;
-
-		if (is_busy || now - since >= LEAN_FOR) {
-			seen = polls;
-			since = now;
-		}
-		if (is_busy && atomic_load(&net->armed) <= 0)
-			lean(net, &s);
+		if (is_trusted(net, &t))
+			lean_on_callers(net, &s, &t);
 		else
 			serve(net, &s);
 	}
