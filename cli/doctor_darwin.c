@@ -186,6 +186,10 @@ struct apple {
 	void *(*open_device)(void *);
 	int (*close_device)(void *);
 	int (*query_port)(void *, uint8_t, void *);
+	void *(*alloc_pd)(void *);
+	int (*dealloc_pd)(void *);
+	void *(*reg_mr)(void *, void *, size_t, int);
+	int (*dereg_mr)(void *);
 };
 
 static bool find(void *library, const char *name, void *function)
@@ -205,7 +209,11 @@ static bool load(struct apple *a)
 	       find(library, "ibv_get_device_name", &a->get_device_name) &&
 	       find(library, "ibv_open_device", &a->open_device) &&
 	       find(library, "ibv_close_device", &a->close_device) &&
-	       find(library, "ibv_query_port", &a->query_port);
+	       find(library, "ibv_query_port", &a->query_port) &&
+	       find(library, "ibv_alloc_pd", &a->alloc_pd) &&
+	       find(library, "ibv_dealloc_pd", &a->dealloc_pd) &&
+	       find(library, "ibv_reg_mr", &a->reg_mr) &&
+	       find(library, "ibv_dereg_mr", &a->dereg_mr);
 }
 
 static void report_state(struct vf_report *r, const char *name, const struct vf_apple_facts *f)
@@ -218,6 +226,54 @@ static void report_state(struct vf_report *r, const char *name, const struct vf_
 	vf_report_add(r, state == VF_APPLE_READY ? VF_CHECK_OK : VF_CHECK_NOTE, "thunderbolt",
 		      "%s: %s", name, vf_apple_state_text(state));
 	vf_report_fix(r, "%s", fix);
+}
+
+/* Registers @len bytes at @p and takes them back: 0, or the errno of the refusal. */
+static int try_memory(const struct apple *a, void *pd, void *p, size_t len)
+{
+	static const int local_and_remote =
+		1 | 2 | 4; /* IBV_ACCESS_LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ */
+	void *mr;
+
+	errno = 0;
+	mr = p ? a->reg_mr(pd, p, len, local_and_remote) : NULL;
+	if (!mr)
+		return errno ? errno : EIO;
+	a->dereg_mr(mr);
+	return 0;
+}
+
+/* Which memory Apple's device takes: reports differ, and alignment to pages would explain them all.
+ */
+static void check_apple_memory(struct vf_report *r, const struct apple *a, const char *name,
+			       void *context)
+{
+	static const size_t alignments[] = {64, 4096, 16384};
+	static const size_t len = 65536;
+	void *pd = a->alloc_pd(context), *p;
+	int result[5] = {0};
+
+	if (!pd)
+		return;
+	p = malloc(len);
+	result[0] = try_memory(a, pd, p ? (char *)p + 16 : NULL, 1000);
+	free(p);
+	for (int i = 0; i < 3; i++) {
+		if (posix_memalign(&p, alignments[i], len + 64) != 0)
+			continue;
+		/* no better aligned than asked for */
+		result[1 + i] = try_memory(a, pd, i == 0 ? (char *)p + 64 : p, len);
+		free(p);
+	}
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	result[4] = try_memory(a, pd, p == MAP_FAILED ? NULL : p, len);
+	if (p != MAP_FAILED)
+		munmap(p, len);
+	a->dealloc_pd(pd);
+	vf_report_add(r, VF_CHECK_NOTE, "librdma",
+		      "%s registers memory (0: yes, else errno): heap at 16 %d, aligned to 64 %d, "
+		      "to 4096 %d, to 16384 %d, a mapping %d",
+		      name, result[0], result[1], result[2], result[3], result[4]);
 }
 
 /* One device of Apple's: the layout check is that the context begins with the device it was opened
@@ -242,6 +298,7 @@ static void check_apple_device(struct vf_report *r, const struct apple *a, void 
 			      first == device ? "begins" : "does not begin");
 		memset(&port, 0, sizeof(port));
 		f.is_active = a->query_port(context, 1, &port) == 0 && port.state == 4;
+		check_apple_memory(r, a, name, context);
 		a->close_device(context);
 	}
 	report_state(r, name, &f);
