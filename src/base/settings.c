@@ -26,7 +26,8 @@ static const struct vf_setting table[VF_SET_COUNT] = {
 	[VF_SET_ICRC] = {"VERBIFROST_ICRC", "check",
 			 "Invariant CRC: check (send and verify), nocheck (send, accept any), off (send zero, accept any)."},
 	[VF_SET_PEER_DEATH] = {"VERBIFROST_PEER_DEATH", "flush",
-			       "When a peer process on this host dies, UC queue pairs: flush (event and error state), event, or ignore."},
+			       "When a peer process on this host dies, UC queue pairs: flush (event and error state), event, or ignore; "
+			       "flush-ud: UD ones too, with their last peer."},
 	[VF_SET_PROGRESS] = {"VERBIFROST_PROGRESS", "thread",
 			     "thread: serve the network while the program computes; none: only inside verbs calls."},
 };

@@ -73,5 +73,11 @@ void soft_context_event(struct soft_context *sc, enum ibv_event_type type)
 	struct ibv_async_event e = {.event_type = type};
 
 	e.element.port_num = SOFT_PORT;
-	vf_event_queue_put_async(sc->vf->async, &e);
+	soft_context_put_event(sc, &e);
+}
+
+void soft_context_put_event(struct soft_context *sc, const struct ibv_async_event *e)
+{
+	if (!sc->is_orphan)
+		vf_event_queue_put_async(sc->vf->async, e);
 }

@@ -137,7 +137,7 @@ static void overrun(struct soft_cq *cq)
 	cq->is_overrun = true;
 	vf_log(VF_LOG_WARN, "a completion queue of %u ran over", atomic_load(&cq->limit));
 	e.element.cq = &cq->vf.ibv;
-	vf_event_queue_put_async(cq->ctx->vf->async, &e);
+	soft_context_put_event(cq->ctx, &e);
 	soft_cq_overran(cq);
 }
 
@@ -188,7 +188,8 @@ static void notify(struct soft_cq *cq, bool counts_as_solicited)
 	if (atomic_exchange(&cq->armed, CQ_IDLE) == CQ_IDLE)
 		return;
 	vf_soft_net_arm(cq->ctx->net, -1);
-	vf_event_queue_put(channel->queue, &cq->event);
+	if (!cq->ctx->is_orphan)
+		vf_event_queue_put(channel->queue, &cq->event);
 }
 
 void soft_cq_push(struct soft_cq *cq, const struct vf_roce_cqe *cqe)

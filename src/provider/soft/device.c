@@ -21,7 +21,21 @@ static struct vf_list devices = {&devices, &devices};
 
 void soft_registry_lock(void) { pthread_mutex_lock(&registry_lock); }
 void soft_registry_unlock(void) { pthread_mutex_unlock(&registry_lock); }
-void soft_registry_forked(void) { pthread_mutex_init(&registry_lock, NULL); }
+
+void soft_registry_forked(void)
+{
+	pthread_mutex_init(&registry_lock, NULL);
+	VF_LIST_FOR_EACH(it, &devices)
+	{
+		struct soft_device *d = VF_LIST_ENTRY(it, struct soft_device, link);
+
+		VF_LIST_FOR_EACH_SAFE(c, &d->contexts)
+		{
+			VF_LIST_ENTRY(c, struct soft_context, link)->is_orphan = true;
+			vf_list_del(c);
+		}
+	}
+}
 
 /* ---- names and numbers ---- */
 
@@ -258,4 +272,28 @@ int soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16])
 		err = dev->is_there ? -ENODATA : -ENODEV;
 	soft_registry_unlock();
 	return err;
+}
+
+/*
+ * A program that ends without destroying its queue pairs still owes its peers what a card would have sent by itself: the last
+ * acknowledgements. Nothing is waited for: the program may end inside a signal handler that interrupted us.
+ */
+__attribute__((destructor)) static void send_the_last(void)
+{
+	if (pthread_mutex_trylock(&registry_lock))
+		return;
+	VF_LIST_FOR_EACH(it, &devices)
+	{
+		struct soft_device *d = VF_LIST_ENTRY(it, struct soft_device, link);
+		struct soft_context *sc;
+
+		if (vf_list_is_empty(&d->contexts))
+			continue;
+		sc = VF_LIST_ENTRY(d->contexts.next, struct soft_context, link);
+		if (!vf_soft_net_trylock(sc->net))
+			continue;
+		vf_soft_net_flush(sc->net);
+		vf_soft_net_unlock(sc->net);
+	}
+	pthread_mutex_unlock(&registry_lock);
 }

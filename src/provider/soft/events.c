@@ -11,6 +11,12 @@ static struct vf_list overran = {&overran, &overran}; /* struct soft_cq; network
 
 void soft_cq_overran(struct soft_cq *cq) { vf_list_add_tail(&overran, &cq->overrun_link); }
 
+void soft_overruns_forked(void)
+{
+	VF_LIST_FOR_EACH_SAFE(it, &overran)
+	vf_list_del(it);
+}
+
 static void fail_users(const struct soft_cq *cq, vf_nsec now)
 {
 	VF_LIST_FOR_EACH(it, &soft_qps)
@@ -79,7 +85,7 @@ void soft_qp_event(void *host, void *qp_host, enum vf_roce_event event)
 	memset(&e, 0, sizeof(e));
 	e.event_type = qp_events[event];
 	e.element.qp = &qp->vf.ibv;
-	vf_event_queue_put_async(qp->ctx->vf->async, &e);
+	soft_context_put_event(qp->ctx, &e);
 }
 
 void soft_srq_event(void *host, void *srq_host, enum vf_roce_event event)
@@ -93,5 +99,5 @@ void soft_srq_event(void *host, void *srq_host, enum vf_roce_event event)
 	memset(&e, 0, sizeof(e));
 	e.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
 	e.element.srq = &srq->vf.ibv;
-	vf_event_queue_put_async(srq->ctx->vf->async, &e);
+	soft_context_put_event(srq->ctx, &e);
 }

@@ -241,6 +241,11 @@ void vf_soft_net_put(struct vf_soft_net *net)
 }
 
 void vf_soft_net_lock(struct vf_soft_net *net) { pthread_mutex_lock(&net->lock); }
+bool vf_soft_net_trylock(struct vf_soft_net *net)
+{
+	return pthread_mutex_trylock(&net->lock) == 0;
+}
+
 void vf_soft_net_unlock(struct vf_soft_net *net) { pthread_mutex_unlock(&net->lock); }
 struct vf_roce *vf_soft_net_engine(struct vf_soft_net *net) { return net->engine; }
 

@@ -26,6 +26,8 @@ void vf_soft_net_put(struct vf_soft_net *net);
 /** Around every call of the engine, and around everything that the host ops touch. Not recursive. */
 void vf_soft_net_lock(struct vf_soft_net *net);
 void vf_soft_net_unlock(struct vf_soft_net *net);
+/** As vf_soft_net_lock, but false when somebody has it. */
+bool vf_soft_net_trylock(struct vf_soft_net *net);
 /** The engine; valid while the net is. Use with the lock held. */
 struct vf_roce *vf_soft_net_engine(struct vf_soft_net *net);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes of this host that queue pairs talk to, and what happens when one ends. RC finds out by its retries. UC and UD would wait
- * for ever, so the slot of a peer on this host is watched: see docs/decisions/0005-death-of-a-peer.md.
+ * for ever, so the slot of a peer on this host is watched: see docs/decisions/0013-death-of-a-peer.md.
  *
  *   unknown ── UC: RTR; UD: first datagram ──> watched ── process ends ──> told, as VERBIFROST_PEER_DEATH says
  *
@@ -93,7 +93,9 @@ void vf_soft_peer_died(unsigned slot)
 /* The child's copies of the parent's objects stay where they are, cut off: nobody may come upon them by a list or a key. */
 void vf_soft_forked(void)
 {
-	vf_list_init(&soft_qps);
+	VF_LIST_FOR_EACH_SAFE(it, &soft_qps)
+	vf_list_del(it);
+	soft_overruns_forked();
 	soft_registry_forked();
 	soft_keys_forked();
 }

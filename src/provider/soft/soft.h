@@ -54,7 +54,7 @@ int soft_device_list(struct vf_device_list *list);
 void soft_device_free(struct vf_device *dev);
 void soft_registry_lock(void);
 void soft_registry_unlock(void);
-/** In the child of a fork: nobody holds the registry's lock. */
+/** In the child of a fork: nobody holds the registry's lock; the parent's contexts are cut off. */
 void soft_registry_forked(void);
 /** Locks by itself: what stands at @index now. -ENODATA, -ENODEV (the interface is gone), silently. */
 int soft_device_gid(struct soft_device *dev, int index, uint8_t gid[16]);
@@ -72,6 +72,7 @@ struct soft_context {
 	struct soft_device *dev;
 	struct vf_soft_net *net;
 	struct soft_keys *keys;
+	bool is_orphan; /* of the parent, in a forked child: its descriptors are the parent's too */
 };
 
 static inline struct soft_context *soft_ctx(const struct vf_context *ctx) { return ctx->provider; }
@@ -80,6 +81,7 @@ struct soft_context *soft_ctx_of(struct ibv_context *context);
 int soft_open(struct vf_context *ctx);
 void soft_close(struct vf_context *ctx);
 void soft_context_event(struct soft_context *sc, enum ibv_event_type type);
+void soft_context_put_event(struct soft_context *sc, const struct ibv_async_event *e);
 
 struct soft_pd {
 	struct vf_pd vf;
@@ -321,6 +323,7 @@ void soft_peer_forget(struct soft_qp *qp);
 void soft_peer_datagram(struct soft_qp *qp, const struct soft_ah *ah, uint32_t remote_qpn);
 /** Network side's lock held, inside the engine: vf_soft_settle will end the users of @cq. */
 void soft_cq_overran(struct soft_cq *cq);
+void soft_overruns_forked(void);
 void soft_qp_event(void *host, void *qp_host, enum vf_roce_event event);
 void soft_srq_event(void *host, void *srq_host, enum vf_roce_event event);
 void soft_complete(void *host, const struct vf_roce_cqe *cqe);
