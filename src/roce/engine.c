@@ -299,17 +299,26 @@ static unsigned serve(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, uns
 	return n;
 }
 
-unsigned vf_roce_transmit(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, unsigned max)
+static unsigned send_flow(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, unsigned max)
 {
 	unsigned n = 0;
 
-	vf_sq_deliver_sent(r);
 	while (n < max && vf_flow_transmit(r->flows, now, &tx[n]))
 		n++;
+	return n;
+}
+
+unsigned vf_roce_transmit(struct vf_roce *r, vf_nsec now, struct vf_roce_tx *tx, unsigned max)
+{
+	unsigned n;
+
+	vf_sq_deliver_sent(r);
+	n = send_flow(r, now, tx, max);
 	n += send_answers(r, now, tx + n, max - n);
 	release_waiters(r);
 	while (n < max && !vf_list_is_empty(&r->ready))
 		n += serve(r, now, tx + n, max - n);
+	n += send_flow(r, now, tx + n, max - n); /* what these made it ask for */
 	for (unsigned i = 0; i < n; i++)
 		note_sent(r, &tx[i]);
 	return n;
