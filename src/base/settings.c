@@ -28,6 +28,9 @@ static const struct vf_setting table[VF_SET_COUNT] = {
 	[VF_SET_PEER_DEATH] = {"VERBIFROST_PEER_DEATH", "flush",
 			       "When a peer process on this host dies, UC queue pairs: flush (event and error state), event, or ignore; "
 			       "flush-ud: UD ones too, with their last peer."},
+	[VF_SET_LID] = {"VERBIFROST_LID", "off",
+			"on: a port has a LID, the last two bytes of its IPv4 address, and programs that know only LIDs (qperf) "
+			"reach ports whose first two bytes are the same."},
 	[VF_SET_PROGRESS] = {"VERBIFROST_PROGRESS", "thread",
 			     "thread: serve the network while the program computes; none: only inside verbs calls."},
 };

@@ -17,6 +17,7 @@ enum vf_setting_id {
 	VF_SET_SLOT_DIR,      /* where slots are kept on systems without abstract sockets */
 	VF_SET_ICRC,	      /* check, nocheck, off */
 	VF_SET_PEER_DEATH,    /* what happens to UD queue pairs when a peer on this host dies */
+	VF_SET_LID,	      /* off, on: programs that know only LIDs */
 	VF_SET_PROGRESS,      /* thread that serves the device while the program computes */
 	VF_SET_COUNT
 };

@@ -111,15 +111,18 @@ int vf_check_av(struct ibv_context *context, const struct ibv_ah_attr *av, const
 static int create_ah(const char *verb, struct ibv_pd *pd, struct ibv_ah_attr *attr,
 		     struct vf_ah **out)
 {
+	struct ibv_ah_attr av;
 	struct vf_pd *real;
 	int err;
 
 	if (!pd || !attr)
 		return vf_is_null(verb, pd ? "attr" : "pd");
 	real = vf_pd_real(vf_pd(pd));
-	err = vf_check_av(pd->context, attr, "ah_attr", VF_AV_DATAGRAM);
+	av = *attr;
+	vf_lid_resolve(pd->context, &av);
+	err = vf_check_av(pd->context, &av, "ah_attr", VF_AV_DATAGRAM);
 	if (!err)
-		err = vf_ops(pd->context)->create_ah(real, attr, out);
+		err = vf_ops(pd->context)->create_ah(real, &av, out);
 	if (err)
 		return err;
 	(*out)->ibv.context = pd->context;

@@ -2,9 +2,12 @@
 /*
  * The device list, and what a device tells before it is opened.
  *
- * A list that a program holds is the NULL-terminated array in a struct below. Devices are shared
- * between lists and contexts and live as long as one of them refers to them, so a pointer stays
- * good after the list is freed while the device is open.
+ * A list that a program holds is a NULL-terminated array in an allocation of its own: some programs give it to free(3). What is kept
+ * about it is kept beside it, found by its address, and never read through it.
+ *
+ * Devices are shared between lists and contexts and live as long as one of them refers to them, so a pointer stays good after the list
+ * is freed while the device is open. It stays good until the next ibv_get_device_list in any case: programs free the list first and
+ * open the device then.
  */
 #include "verbs/api.h"
 
@@ -16,7 +19,7 @@
 struct held_list {
 	struct vf_list link;
 	struct vf_device_list *list;
-	struct ibv_device *entry[]; /* what the program sees */
+	struct ibv_device **entry; /* what the program has, or has freed */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,19 +59,47 @@ static void remember(const struct vf_device_list *list)
 	vf_device_list_destroy(old);
 }
 
+/* Locked: out of the list of lists. */
+static struct held_list *take(struct ibv_device **entry)
+{
+	VF_LIST_FOR_EACH(it, &held) {
+		struct held_list *h = VF_LIST_ENTRY(it, struct held_list, link);
+
+		if (h->entry == entry) {
+			vf_list_del(&h->link);
+			return h;
+		}
+	}
+	return NULL;
+}
+
+static void drop(struct held_list *h)
+{
+	if (h)
+		vf_device_list_destroy(h->list);
+	free(h);
+}
+
+/* An address that is held already was given to free(3) by the program. */
 static int hold(struct vf_device_list *list, struct held_list **out)
 {
 	unsigned count = vf_device_list_count(list);
-	struct held_list *h = calloc(1, sizeof(*h) + (count + 1) * sizeof(h->entry[0]));
+	struct held_list *h = calloc(1, sizeof(*h)), *freed;
 
-	if (!h)
+	if (h)
+		h->entry = calloc((size_t)count + 1, sizeof(*h->entry));
+	if (!h || !h->entry) {
+		free(h);
 		return vf_refuse(ENOMEM, "ibv_get_device_list: no memory for %u devices", count);
+	}
 	for (unsigned i = 0; i < count; i++)
 		h->entry[i] = &vf_device_list_at(list, i)->ibv;
 	h->list = list;
 	pthread_mutex_lock(&lock);
+	freed = take(h->entry);
 	vf_list_add_tail(&held, &h->link);
 	pthread_mutex_unlock(&lock);
+	drop(freed);
 	*out = h;
 	return 0;
 }
@@ -108,28 +139,20 @@ VF_EXPORT struct ibv_device **ibv_get_device_list(int *num_devices)
 /* A pointer that is no list of ours, or was freed before, is left alone. */
 VF_EXPORT void ibv_free_device_list(struct ibv_device **list)
 {
-	struct held_list *found = NULL;
+	struct held_list *h;
 
 	pthread_mutex_lock(&lock);
-	VF_LIST_FOR_EACH (it, &held) {
-		struct held_list *h = VF_LIST_ENTRY(it, struct held_list, link);
-
-		if (h->entry == list)
-			found = h;
-	}
-	if (found)
-		vf_list_del(&found->link);
+	h = take(list);
 	pthread_mutex_unlock(&lock);
-	if (!found)
-		return;
-	vf_device_list_destroy(found->list);
-	free(found);
+	if (h)
+		free(list);
+	drop(h);
 }
 
-static bool is_in(const struct held_list *h, const struct ibv_device *dev)
+static bool is_in(const struct vf_device_list *list, const struct ibv_device *dev)
 {
-	for (struct ibv_device *const *d = h->entry; *d; d++)
-		if (*d == dev)
+	for (unsigned i = 0; list && i < vf_device_list_count(list); i++)
+		if (&vf_device_list_at(list, i)->ibv == dev)
 			return true;
 	return false;
 }
@@ -140,10 +163,9 @@ bool vf_device_is_known(const struct ibv_device *dev)
 
 	pthread_mutex_lock(&lock);
 	VF_LIST_FOR_EACH (it, &held) {
-		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link), dev);
+		is_found = is_found || is_in(VF_LIST_ENTRY(it, struct held_list, link)->list, dev);
 	}
-	for (unsigned i = 0; last && i < vf_device_list_count(last); i++)
-		is_found = is_found || &vf_device_list_at(last, i)->ibv == dev;
+	is_found = is_found || is_in(last, dev);
 	pthread_mutex_unlock(&lock);
 	return is_found || vf_device_is_open(dev);
 }

@@ -160,10 +160,16 @@ static int check_move(struct ibv_qp *qp, const struct ibv_qp_attr *a, int mask)
 
 VF_EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
+	struct ibv_qp_attr resolved;
 	int err;
 
 	if (!qp || !attr)
 		return vf_api_code(vf_is_null(__func__, qp ? "attr" : "qp"));
+	if (attr_mask & IBV_QP_AV && !attr->ah_attr.is_global) {
+		resolved = *attr;
+		vf_lid_resolve(qp->context, &resolved.ah_attr);
+		attr = &resolved;
+	}
 	err = check_move(qp, attr, attr_mask);
 	if (!err)
 		err = check_attributes(qp, attr, attr_mask);

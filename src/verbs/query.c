@@ -111,9 +111,12 @@ int vf_verb_query_port(struct ibv_context *context, uint8_t port, struct ibv_por
 	if (!attr)
 		return vf_api_code(vf_is_null("ibv_query_port", "port_attr"));
 	err = query_port("ibv_query_port", context, port, &all);
-	if (!err)
-		copy_sized(attr, len, &all, sizeof(all));
-	return vf_api_code(err);
+	if (err)
+		return vf_api_code(err);
+	if (all.lid == 0)
+		all.lid = vf_lid_of_port(context, port);
+	copy_sized(attr, len, &all, sizeof(all));
+	return 0;
 }
 
 /* For programs older than the length argument: their struct ends before link_layer's successor

@@ -73,6 +73,20 @@ static void a_list_freed_twice_or_never_made_is_left_alone(void **state)
 	assert_int_equal(fake_live(), 0);
 }
 
+/* Some programs do. */
+static void a_list_may_be_given_to_free(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		struct ibv_device **list = ibv_get_device_list(NULL);
+		struct ibv_context *ctx = ibv_open_device(list[1]);
+
+		free(list);
+		assert_non_null(ctx);
+		assert_int_equal(ibv_close_device(ctx), 0);
+	}
+}
+
 static void a_device_of_a_freed_list_opens_until_the_next_list(void **state)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL), *dev = list[0];
@@ -512,6 +526,7 @@ int main(void)
 		TEST(no_devices_is_an_empty_list_with_reasons),
 		TEST(a_device_tells_names_guid_and_index),
 		TEST(a_list_freed_twice_or_never_made_is_left_alone),
+		TEST(a_list_may_be_given_to_free),
 		TEST(a_device_of_a_freed_list_opens_until_the_next_list),
 		TEST(an_open_device_keeps_its_device_after_the_list_is_freed),
 		TEST(several_threads_list_and_open_at_once),
