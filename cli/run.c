@@ -66,6 +66,22 @@ static bool shows_refusals(void)
 	return false;
 }
 
+/* Programs that need a setting, as the manual page says; what the environment has already is left. */
+static int set_known(const char *command)
+{
+	static const struct {
+		const char *program, *variable, *value;
+	} known[] = {{"qperf", "VERBIFROST_LID", "on"}};
+	const char *base = strrchr(command, '/');
+
+	base = base ? base + 1 : command;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(base, known[i].program) == 0 &&
+		    setenv(known[i].variable, known[i].value, 0) != 0)
+			return -1;
+	return 0;
+}
+
 static int start(const char *dir, bool explain, char **argv)
 {
 	char program[PATH_MAX];
@@ -79,6 +95,10 @@ static int start(const char *dir, bool explain, char **argv)
 			vf_cli_complain("%s: %s", vf_system_loader_paths[i], strerror(errno));
 			return VF_EXIT_RUN;
 		}
+	if (set_known(argv[0]) != 0) {
+		vf_cli_complain("%s: %s", argv[0], strerror(errno));
+		return VF_EXIT_RUN;
+	}
 	if (explain && !shows_refusals() && setenv("VERBIFROST_LOG", "warn", 1) != 0) {
 		vf_cli_complain("VERBIFROST_LOG: %s", strerror(errno));
 		return VF_EXIT_RUN;

@@ -309,7 +309,8 @@ static int create_qp(struct vf_context *ctx, struct ibv_qp_init_attr_ex *attr, s
 
 static int modify_qp(struct vf_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	(void)qp, (void)attr;
+	(void)qp;
+	fake.last_av = attr->ah_attr;
 	fake.last_mask = mask;
 	return take_error();
 }
@@ -334,7 +335,7 @@ static int create_ah(struct vf_pd *pd, struct ibv_ah_attr *attr, struct vf_ah **
 {
 	int err = take_error();
 
-	(void)attr;
+	fake.last_av = *attr;
 	fake.last_pd = pd;
 	if (!err)
 		*out = make(sizeof(**out));

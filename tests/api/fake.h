@@ -18,6 +18,7 @@ struct fake {
 	union ibv_gid gid[4];  /* zero: empty slot */
 	int last_mask;	       /* of modify_qp */
 	struct vf_pd *last_pd; /* that the provider was given */
+	struct ibv_ah_attr last_av; /* of create_ah, and of modify_qp */
 	uint64_t last_iova;
 	enum ibv_qp_state state; /* that query_qp tells, when not that which was set */
 	bool has_own_state;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -322,6 +323,39 @@ static void every_attribute_out_of_range_is_named(void **state)
 	ibv_destroy_qp(rtr);
 }
 
+/* 10.0.0.1 is the fake device's address. */
+static void a_lid_stands_for_an_address_when_lids_are_asked_for(void **state)
+{
+	struct ibv_ah_attr av = {.port_num = 1, .dlid = 0x0709};
+	struct ibv_qp *qp = rc_in(IBV_QPS_INIT);
+	struct ibv_qp_attr a = right(IBV_QPS_RTR);
+	struct ibv_port_attr port;
+	struct ibv_ah *ah;
+
+	(void)state;
+	assert_int_equal(ibv_query_port(rig.ctx, 1, &port), 0);
+	assert_int_equal(port.lid, 0);
+	setenv("VERBIFROST_LID", "on", 1);
+	assert_int_equal(ibv_query_port(rig.ctx, 1, &port), 0);
+	assert_int_equal(port.lid, 0x0001);
+	ah = ibv_create_ah(rig.pd, &av);
+	assert_non_null(ah);
+	assert_int_equal(fake.last_av.is_global, 1);
+	assert_int_equal(fake.last_av.grh.sgid_index, 1);
+	assert_memory_equal(fake.last_av.grh.dgid.raw + 10, "\xff\xff\x0a\0\x07\x09", 6);
+	ibv_destroy_ah(ah);
+	a.ah_attr = av;
+	assert_int_equal(ibv_modify_qp(qp, &a, to_rtr), 0);
+	assert_int_equal(fake.last_av.grh.dgid.raw[15], 9);
+	assert_int_equal(a.ah_attr.is_global, 0); /* the program's own stays as it is */
+	av.dlid = 0;
+	assert_null(ibv_create_ah(rig.pd, &av));
+	unsetenv("VERBIFROST_LID");
+	av.dlid = 9;
+	assert_null(ibv_create_ah(rig.pd, &av));
+	ibv_destroy_qp(qp);
+}
+
 static void one_path_is_all_there_is(void **state)
 {
 	struct ibv_qp *qp = rc_in(IBV_QPS_RTS);
@@ -474,6 +508,7 @@ int main(void)
 		TEST(a_wrong_current_state_is_refused),
 		TEST(a_refusal_of_the_device_leaves_the_state),
 		TEST(every_attribute_out_of_range_is_named),
+		TEST(a_lid_stands_for_an_address_when_lids_are_asked_for),
 		TEST(one_path_is_all_there_is),
 		TEST(only_datagram_queue_pairs_join_groups),
 		TEST(address_handles_are_checked_as_paths_are),
