@@ -256,7 +256,7 @@ def dying_peer(signal_number, word):
             start = time.monotonic()
             _, err = client.communicate(timeout=PATIENCE_S + 5)
             took = time.monotonic() - start
-            need(client.returncode == 1 and word in err and took < PATIENCE_S + 0.5, client.returncode, err, took)
+            need(client.returncode == 1 and word in err and took < PATIENCE_S + 1, client.returncode, err, took)
         finally:
             client.kill()
             server.process.send_signal(signal.SIGCONT)
