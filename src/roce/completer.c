@@ -35,6 +35,7 @@ static enum vf_step drop(struct answer *a, enum vf_roce_drop why)
 static enum vf_step fail(struct answer *a, struct vf_send_wqe *w, enum vf_roce_wc_status status)
 {
 	w->status = (uint8_t)status;
+	w->vendor_err = a->pkt->op->aeth_at ? a->pkt->syndrome : 0;
 	vf_sq_settle(a->qp);
 	return VF_STEP_END;
 }

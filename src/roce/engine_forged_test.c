@@ -129,6 +129,7 @@ static void check_bad_answer(enum vf_roce_wr_opcode opcode, uint32_t len, struct
 	forge(a, f);
 	assert_int_equal(a->cqe_count, 1);
 	assert_int_equal(a->cqe[0].status, status);
+	assert_int_equal(a->cqe[0].vendor_err, f.syndrome);
 	assert_int_equal(vf_roce_qp_state(pair.qp[0]), VF_ROCE_ERR);
 	end();
 }

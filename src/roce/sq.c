@@ -135,6 +135,7 @@ static void copy_request(struct vf_roce_qp *qp, struct vf_send_wqe *w,
 	w->flags = (uint8_t)wr->flags;
 	w->status = VF_ROCE_WC_SUCCESS;
 	w->is_started = w->is_done = false;
+	w->vendor_err = 0;
 	w->seq = qp->sq.seq++;
 	w->imm_or_rkey = wr->imm_or_rkey;
 	w->remote_addr = wr->remote_addr;
@@ -208,6 +209,7 @@ static void complete(struct vf_roce_qp *qp, const struct vf_send_wqe *w,
 		.status = status,
 		.opcode = w->info->wc_opcode,
 		.byte_len = w->length,
+		.vendor_err = status == VF_ROCE_WC_WR_FLUSH_ERR ? 0 : w->vendor_err,
 		.qpn = qp->qpn,
 		.solicited = status != VF_ROCE_WC_SUCCESS,
 	};

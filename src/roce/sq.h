@@ -25,6 +25,7 @@ struct vf_send_wqe {
 	uint8_t status; /* enum vf_roce_wc_status: not SUCCESS when it is known to end badly */
 	uint8_t sge_count;
 	uint8_t bind_len;
+	uint8_t vendor_err; /* of the completion: the syndrome of the NAK that ended it */
 	bool is_started, is_done;
 	struct vf_roce_path path; /* UD */
 	/* behind it: sge_count scatter/gather entries, or the inline data, or the bind request */
