@@ -115,8 +115,7 @@ static struct vf_list *bucket(struct vf_flow_table *t, const uint8_t own[16],
 static struct vf_flow *lookup(struct vf_flow_table *t, const uint8_t own[16],
 			      const uint8_t peer[16], unsigned slot)
 {
-	VF_LIST_FOR_EACH(it, bucket(t, own, peer, slot))
-	{
+	VF_LIST_FOR_EACH (it, bucket(t, own, peer, slot)) {
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, by_hash);
 
 		if (f->slot == slot && !f->is_mute && memcmp(f->path.dgid, peer, 16) == 0 &&
@@ -291,16 +290,17 @@ bool vf_flow_transmit(struct vf_flow_table *t, vf_nsec now, struct vf_roce_tx *o
 
 void vf_flow_tick(struct vf_flow_table *t, vf_nsec now)
 {
+	bool is_late = now > t->deadline && now - t->deadline > FLOW_LATE_NS;
+
 	if (now < t->deadline)
 		return;
 	t->deadline = VF_NSEC_NEVER;
-	VF_LIST_FOR_EACH_SAFE(it, &t->busy)
-	{
+	VF_LIST_FOR_EACH_SAFE (it, &t->busy) {
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, busy);
 		vf_nsec tx, rx;
 
 		flow_sender_run(f, now);
-		flow_receiver_run(f, now);
+		flow_receiver_run(f, now, is_late);
 		tx = flow_sender_deadline(f);
 		rx = flow_receiver_deadline(f);
 		if (tx == VF_NSEC_NEVER && rx == VF_NSEC_NEVER)

@@ -2,7 +2,7 @@
 /*
  * The receiving half of a flow: it divides the budget among those who send.
  *
- *   unknown ──HELLO──▶ known ──HELLO that asks──▶ active ──gave back, or silent for 200 ms──▶ known
+ *   unknown ──HELLO──▶ known ──HELLO that asks──▶ active ──gave back, or silent for 30 ms──▶ known
  *
  * Each active flow's share is budget / active flows, but never less than one packet. A flow whose
  * outstanding credit fell to three quarters of its share stands in line; from the head of the line,
@@ -91,8 +91,7 @@ bool flow_budget_can_serve(const struct vf_flow_table *t)
 static void recall(struct vf_flow_table *t)
 {
 	t->has_recalled = true;
-	VF_LIST_FOR_EACH(it, &t->busy)
-	{
+	VF_LIST_FOR_EACH (it, &t->busy) {
 		struct vf_flow *f = VF_LIST_ENTRY(it, struct vf_flow, busy);
 
 		if (!f->rx.is_active || outstanding(f) == 0 || !vf_list_is_empty(&f->wanting))
@@ -181,8 +180,12 @@ vf_nsec flow_receiver_deadline(const struct vf_flow *f)
 	return f->rx.is_active ? f->rx.last_heard + FLOW_RECLAIM_NS : VF_NSEC_NEVER;
 }
 
-void flow_receiver_run(struct vf_flow *f, vf_nsec now)
+void flow_receiver_run(struct vf_flow *f, vf_nsec now, bool is_late)
 {
-	if (flow_receiver_deadline(f) <= now)
+	if (flow_receiver_deadline(f) > now)
+		return;
+	if (is_late)
+		f->rx.last_heard = now;
+	else
 		deactivate(f);
 }

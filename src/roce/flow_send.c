@@ -61,12 +61,24 @@ static void ask(struct vf_flow *f, vf_nsec now)
 	say_hello(f);
 }
 
+/* The receiver may have taken it back meanwhile; its next GRANT says. */
+static void void_credit(struct vf_flow *f)
+{
+	if (f->tx.is_open)
+		f->tx.limit = f->tx.sent;
+	f->tx.is_open = false;
+}
+
 /* Whoever sent nothing for a while starts with a first window again, and says that the rest is
  * free. */
 static void renew_when_idle(struct vf_flow *f, vf_nsec now)
 {
-	if (f->tx.is_waiting || f->tx.is_asking || now - f->tx.last_sent < FLOW_IDLE_NS)
+	if (f->tx.is_waiting || now - f->tx.last_sent < FLOW_IDLE_NS)
 		return;
+	if (f->tx.is_asking) {
+		void_credit(f);
+		return;
+	}
 	if (f->tx.is_open)
 		say_release(f);
 	f->tx.is_open = false;
@@ -318,10 +330,8 @@ void flow_sender_run(struct vf_flow *f, vf_nsec now)
 	if (tx->is_waiting && (tx->wake_at <= now || (tx->patience_ns != VF_NSEC_NEVER &&
 						      now - tx->silent_since >= tx->patience_ns)))
 		let_go(f);
-	if (tx->is_open && now - tx->silent_since >= FLOW_STALE_NS) {
-		tx->is_open = false;
-		tx->limit = tx->sent;
-	}
+	if (tx->is_open && now - tx->silent_since >= FLOW_STALE_NS)
+		void_credit(f);
 	if (!tx->is_hello_due && tx->hello_at <= now && does_care(f))
 		say_hello(f);
 }

@@ -17,12 +17,15 @@
 /* When credit is called back, a sender that sent nothing for this long gives all of it, others what
  * exceeds their share. */
 #define FLOW_RECALL_IDLE_NS (200 * VF_USEC)
-/* A receiver that heard nothing for this long takes the credit back: the sender is dead or stopped.
+/* Credit whose receiver does not answer any more is void for the sender after this. */
+#define FLOW_STALE_NS (20 * VF_MSEC)
+/* A receiver that heard nothing for this long takes the credit back. Longer than both times after
+ * which the sender itself no longer uses it, so that a sender that was only stopped does no harm.
  */
-#define FLOW_RECLAIM_NS (200 * VF_MSEC)
-/* Credit whose receiver does not answer any more is not used after this; less than FLOW_RECLAIM_NS.
- */
-#define FLOW_STALE_NS (150 * VF_MSEC)
+#define FLOW_RECLAIM_NS (30 * VF_MSEC)
+/* A receiver that was not run for this long knows less than lies in its buffer: it takes nothing
+ * back. */
+#define FLOW_LATE_NS (15 * VF_MSEC)
 /* How long a waiting sender expects the grant that should be on its way before it asks: doubles up
  * to the second. */
 #define FLOW_PROBE_NS	 (1 * VF_MSEC)
@@ -132,7 +135,7 @@ void flow_sender_make_hello(struct vf_flow *f, vf_nsec now, struct flow_hello *o
 /* flow_grant.c */
 void flow_receiver_reset(struct vf_flow *f);
 void flow_receiver_greeted(struct vf_flow *f, vf_nsec now, const struct flow_hello *h);
-void flow_receiver_run(struct vf_flow *f, vf_nsec now);
+void flow_receiver_run(struct vf_flow *f, vf_nsec now, bool is_late);
 vf_nsec flow_receiver_deadline(const struct vf_flow *f);
 void flow_receiver_make_grant(struct vf_flow *f, struct flow_grant *out);
 bool flow_budget_can_serve(const struct vf_flow_table *t);

@@ -246,8 +246,8 @@ static void node_run(struct world *w, unsigned i)
 	take_all(w, i);
 	vf_flow_tick(n->table, w->now);
 	while ((f = vf_flow_next_released(n->table)))
-		VF_LIST_FOR_EACH_SAFE(it, vf_flow_waiters(f))
-	vf_list_del(it);
+		VF_LIST_FOR_EACH_SAFE (it, vf_flow_waiters(f))
+			vf_list_del(it);
 	if (!n->is_foreign)
 		send_controls(w, i);
 	send_data(w, i);

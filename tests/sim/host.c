@@ -230,6 +230,8 @@ static void node_take(void *arg, vf_nsec now, struct sim_packet *const *packets,
 	struct host *h = arg;
 	unsigned n = 0;
 
+	if (h->is_dead)
+		return;
 	for (unsigned i = 0; i < count; i++) {
 		const struct sim_packet *p = packets[i];
 		struct vf_icrc_ip ip = ip_of(p);
@@ -254,7 +256,7 @@ static vf_nsec node_when(void *arg)
 {
 	struct host *h = arg;
 
-	return vf_roce_deadline(h->roce);
+	return h->is_dead ? VF_NSEC_NEVER : vf_roce_deadline(h->roce);
 }
 
 /* From the engine's description to bytes; false when the payload's memory is gone. */
@@ -308,6 +310,8 @@ static void node_run(void *arg, vf_nsec now)
 {
 	struct host *h = arg;
 
+	if (h->is_dead)
+		return;
 	vf_roce_tick(h->roce, now);
 	transmit_all(h, now);
 	while (h->has_completions && h->work) {

@@ -65,6 +65,7 @@ struct host {
 	void (*work)(void *arg, struct host *h);
 	void *work_arg;
 	bool has_completions;
+	bool is_dead; /* its process was killed: it neither takes nor sends any more */
 	unsigned srq_limit_events;
 	uint64_t completions;
 };

@@ -46,13 +46,16 @@ static struct traffic_options options_of(uint64_t seed)
 		.wake_ns = VF_USEC + vf_rand_below(&r, 100 * VF_USEC),
 		.reorder_ns = 1 + vf_rand_below(&r, 10 * VF_MSEC),
 	};
+	if (seed % 8 == 6) /* one dies in the middle */
+		o.kill_ns = 1 + vf_rand_below(&r, 5 * VF_MSEC);
+	o.timeout = o.kill_ns ? 13 : 10;
 	if (vf_rand_below(&r, 3) ==
 	    0) { /* a healthy network: nothing may be lost, with a buffer of the usual size */
 		o.sim.link_ns %= 200 * VF_USEC; /* far below the ACK time-out of 4 ms */
 		o.sim.buffer_cost = o.is_flow_off ? 0 : 400000 + 24 * 12288 + 65536;
 		return o;
 	}
-	o.timeout = o.sim.link_ns > 200 * VF_USEC ? 13 : 10;
+	o.timeout = o.kill_ns || o.sim.link_ns > 200 * VF_USEC ? 13 : 10;
 	o.sim.loss_ppm = (uint32_t)vf_rand_below(&r, vf_rand_below(&r, 2) ? 20000 : 100000);
 	o.sim.duplicate_ppm = (uint32_t)vf_rand_below(&r, 50000);
 	o.sim.reorder_ppm = (uint32_t)vf_rand_below(&r, 50000);

@@ -103,6 +103,8 @@ static void check_receive(struct lane *l, const struct vf_roce_cqe *c)
 	uint32_t head = l->type == VF_ROCE_UD ? GRH : 0;
 	const struct message *m;
 
+	if (c->status == VF_ROCE_WC_WR_FLUSH_ERR && l->from->host->is_dead)
+		return;
 	SIM_CHECK(t->sim, c->status == VF_ROCE_WC_SUCCESS);
 	m = find_message(l, c);
 	SIM_CHECK(t->sim, c->byte_len == m->len + head);
@@ -282,7 +284,7 @@ static void post_one(struct lane *l)
 
 static void post_more(struct lane *l)
 {
-	while (l->posted < l->quota && l->posted - l->done < l->depth &&
+	while (!l->is_ended && l->posted < l->quota && l->posted - l->done < l->depth &&
 	       l->sends - l->received < LOG_MAX - 1)
 		post_one(l);
 }
@@ -310,8 +312,21 @@ static void check_done(struct lane *l, uint64_t i)
 	}
 }
 
+/* Who talks to the dead: retries run out once, and everything behind is flushed. */
+static bool is_end_of(struct lane *l, const struct vf_roce_cqe *c)
+{
+	if (c->status == VF_ROCE_WC_SUCCESS || l->type != VF_ROCE_RC || !l->to->host->is_dead)
+		return false;
+	SIM_CHECK(l->traffic->sim,
+		  c->status == (l->is_ended ? VF_ROCE_WC_WR_FLUSH_ERR : VF_ROCE_WC_RETRY_EXC_ERR));
+	l->is_ended = true;
+	return true;
+}
+
 static void check_send(struct lane *l, const struct vf_roce_cqe *c)
 {
+	if (is_end_of(l, c))
+		return;
 	if (c->status != VF_ROCE_WC_SUCCESS)
 		sim_fail(l->traffic->sim, "lane %d: message %llu ended with status %d",
 			 (int)(l - l->traffic->lanes), (unsigned long long)c->wr_id, c->status);
@@ -483,6 +498,11 @@ static bool is_complete(void *arg)
 	for (unsigned i = 0; i < t->lane_count; i++) {
 		const struct lane *l = &t->lanes[i];
 
+		if (l->from->host->is_dead || l->is_ended)
+			continue;
+		if (l->to->host->is_dead && l->type == VF_ROCE_RC && l->posted == l->quota &&
+		    l->done == l->quota)
+			continue;
 		if (l->done < l->quota || (l->type == VF_ROCE_RC && l->received < l->sends))
 			return false;
 	}
@@ -539,6 +559,8 @@ void traffic_run(struct traffic *t)
 
 	for (unsigned i = 0; i < t->lane_count; i++)
 		post_more(&t->lanes[i]);
+	if (t->opt.kill_ns && !sim_run(t->sim, t->opt.kill_ns, is_complete, t))
+		t->hosts[0].is_dead = true;
 	if (!sim_run(t->sim, 100000 * VF_SEC, is_complete, t))
 		sim_fail(t->sim, "not complete");
 	if (!is_complete(t))
@@ -549,9 +571,13 @@ void traffic_run(struct traffic *t)
 		uint64_t value;
 
 		memcpy(&value, l->counter->mem, 8);
+		if (l->from->host->is_dead || l->to->host->is_dead)
+			continue;
 		SIM_CHECK(t->sim, l->type != VF_ROCE_RC || value == l->counter_value);
 		t->lost_messages += l->sends - l->distinct;
 	}
+	if (t->hosts[0].is_dead)
+		return;
 	in = injected_sum(t);
 	if (in.lost + in.delayed + in.damaged + in.overflowed + in.duplicated == 0)
 		SIM_CHECK(t->sim, t->lost_messages == 0);

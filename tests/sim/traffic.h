@@ -20,6 +20,7 @@ struct traffic_options {
 	unsigned depth;	       /* outstanding work requests of each */
 	uint32_t len_max, mtu_bytes;
 	uint8_t timeout; /* code */
+	vf_nsec kill_ns; /* when node 0 dies; 0: never */
 	bool is_ipv6, has_uc, has_ud, has_srq, is_flow_off, is_scarce, is_bulk,
 		is_flood; /* scarce: few receives, so RNR */
 	struct sim_options sim;
@@ -42,6 +43,7 @@ struct lane {
 	struct lane *back;
 	enum vf_roce_type type;
 	unsigned depth;
+	bool is_ended; /* its peer died: it has failed, and the rest was flushed */
 	uint64_t posted, done, sends, received, distinct, quota;
 	struct host_mr *local, *remote, *constant,
 		*counter;	  /* depth slots each; constant: what is read */
