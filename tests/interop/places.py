@@ -59,6 +59,7 @@ class Place:
         self.interface = ['lo', 'lo']
         self.device = ['', '']
         self.gids = [[], []]
+        self.mtu = 65536
 
     def run(self, end, command, **env):
         e = dict(os.environ, **env)
@@ -107,6 +108,7 @@ class Namespaces(Place):
         self.ns = ['vfi-%s-a' % tag, 'vfi-%s-b' % tag]
         self.interface = ['vfa%s' % tag[-8:], 'vfb%s' % tag[-8:]]
         self.address = ['192.0.2.1', '192.0.2.2']
+        self.mtu = mtu
         try:
             self.make(mtu)
             self.learn_devices()
@@ -150,14 +152,14 @@ def free_port():
 NOT_YET = ("Couldn't connect to", 'Connection refused', 'failed to connect')
 
 
-def pair(place, server, client, timeout, retry_for=8.0):
+def pair(place, server, client, timeout, retry_for=8.0, env=None):
     """Runs server at end 0 and client at end 1; the client is started again while the server does not listen yet.
     Returns (server's exit status, server's text, client's status, client's text); a status is None when it was killed for time."""
-    s = place.run(0, server)
+    s = place.run(0, server, **(env or {}))
     began = time.monotonic()
     try:
         while True:
-            c = place.run(1, client)
+            c = place.run(1, client, **(env or {}))
             try:
                 status = c.wait(timeout - (time.monotonic() - began))
                 text = c.text()

@@ -99,7 +99,9 @@ int soft_query_gid(struct vf_context *ctx, uint8_t port, int index, struct ibv_g
 	entry->gid_index = (uint32_t)index;
 	entry->port_num = port;
 	entry->gid_type = IBV_GID_TYPE_ROCE_V2;
-	entry->ndev_ifindex = sc->dev->if_index;
+	soft_registry_lock();
+	entry->ndev_ifindex = sc->dev->if_index; /* another when the interface came back */
+	soft_registry_unlock();
 	return 0;
 }
 
