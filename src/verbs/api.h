@@ -158,8 +158,10 @@ int vf_check_av(struct ibv_context *context, const struct ibv_ah_attr *av, const
 		enum vf_av_use use);
 /** The port's LID when the user asked for LIDs (VERBIFROST_LID), else 0. */
 uint16_t vf_lid_of_port(struct ibv_context *context, uint8_t port);
-/** An address vector that has a LID and no GID gets the GID that the LID stands for, when the user asked for LIDs. */
-void vf_lid_resolve(struct ibv_context *context, struct ibv_ah_attr *av);
+/** An address vector that has a LID and no GID gets the GID that the LID stands for, when the user asked for LIDs. Did it? */
+bool vf_lid_resolve(struct ibv_context *context, struct ibv_ah_attr *av);
+/** The same for ibv_modify_qp, with the path MTU lowered to the port's. */
+void vf_lid_resolve_qp(struct ibv_context *context, struct ibv_qp_attr *attr, int mask);
 /** "fe80::1 (index 0), ::ffff:10.0.0.1 (index 1)": the port's GIDs, for messages. */
 void vf_gid_list(struct ibv_context *context, uint8_t port, char *out, size_t len);
 /** Is it a group's (IPv6 ff00::/8, or IPv4 224.0.0.0/4)? */

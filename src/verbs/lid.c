@@ -3,6 +3,9 @@
  * LIDs, for programs that know no GIDs. RoCE has none, so this is off unless the user asks for it (VERBIFROST_LID=on): then the LID
  * of a port is the last two bytes of its first IPv4 address, and a LID without a GID stands for the address that has the port's own
  * first two bytes. Both ends must be in one /16 network, and nothing of it is seen on the wire.
+ *
+ * Such programs have their path MTU from InfiniBand too (2048, where an Ethernet of 1500 bytes bears 1024), so it is lowered to the
+ * port's instead of being refused.
  */
 #include "base/settings.h"
 #include "verbs/api.h"
@@ -43,7 +46,7 @@ uint16_t vf_lid_of_port(struct ibv_context *context, uint8_t port)
 	return vf_load_be16(gid.raw + 14);
 }
 
-void vf_lid_resolve(struct ibv_context *context, struct ibv_ah_attr *av)
+bool vf_lid_resolve(struct ibv_context *context, struct ibv_ah_attr *av)
 {
 	enum { HOP_LIMIT = 64 };
 	union ibv_gid gid;
@@ -51,12 +54,24 @@ void vf_lid_resolve(struct ibv_context *context, struct ibv_ah_attr *av)
 
 	if (av->is_global || !av->dlid || !is_asked_for() || av->port_num < 1 ||
 	    av->port_num > vf_api_ctx(context)->attr.orig_attr.phys_port_cnt)
-		return;
+		return false;
 	index = first_ipv4(context, av->port_num, &gid);
 	if (index < 0)
-		return;
+		return false;
 	vf_store_be16(gid.raw + 14, av->dlid);
 	av->is_global = 1;
 	av->grh = (struct ibv_global_route){
 		.dgid = gid, .sgid_index = (uint8_t)index, .hop_limit = HOP_LIMIT};
+	return true;
+}
+
+void vf_lid_resolve_qp(struct ibv_context *context, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_port_attr port = {.active_mtu = IBV_MTU_4096};
+
+	if (!vf_lid_resolve(context, &attr->ah_attr) || !(mask & IBV_QP_PATH_MTU) ||
+	    vf_ops(context)->query_port(vf_ctx(context), attr->ah_attr.port_num, &port))
+		return;
+	if (attr->path_mtu > port.active_mtu)
+		attr->path_mtu = port.active_mtu;
 }

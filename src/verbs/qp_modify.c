@@ -167,7 +167,7 @@ VF_EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int att
 		return vf_api_code(vf_is_null(__func__, qp ? "attr" : "qp"));
 	if (attr_mask & IBV_QP_AV && !attr->ah_attr.is_global) {
 		resolved = *attr;
-		vf_lid_resolve(qp->context, &resolved.ah_attr);
+		vf_lid_resolve_qp(qp->context, &resolved, attr_mask);
 		attr = &resolved;
 	}
 	err = check_move(qp, attr, attr_mask);

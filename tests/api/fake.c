@@ -311,6 +311,7 @@ static int modify_qp(struct vf_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	(void)qp;
 	fake.last_av = attr->ah_attr;
+	fake.last_mtu = attr->path_mtu;
 	fake.last_mask = mask;
 	return take_error();
 }

@@ -19,6 +19,7 @@ struct fake {
 	int last_mask;	       /* of modify_qp */
 	struct vf_pd *last_pd; /* that the provider was given */
 	struct ibv_ah_attr last_av; /* of create_ah, and of modify_qp */
+	enum ibv_mtu last_mtu;
 	uint64_t last_iova;
 	enum ibv_qp_state state; /* that query_qp tells, when not that which was set */
 	bool has_own_state;

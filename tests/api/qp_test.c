@@ -345,7 +345,9 @@ static void a_lid_stands_for_an_address_when_lids_are_asked_for(void **state)
 	assert_memory_equal(fake.last_av.grh.dgid.raw + 10, "\xff\xff\x0a\0\x07\x09", 6);
 	ibv_destroy_ah(ah);
 	a.ah_attr = av;
+	a.path_mtu = IBV_MTU_2048; /* more than the port's */
 	assert_int_equal(ibv_modify_qp(qp, &a, to_rtr), 0);
+	assert_int_equal(fake.last_mtu, IBV_MTU_1024);
 	assert_int_equal(fake.last_av.grh.dgid.raw[15], 9);
 	assert_int_equal(a.ah_attr.is_global, 0); /* the program's own stays as it is */
 	av.dlid = 0;
