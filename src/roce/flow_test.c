@@ -352,6 +352,39 @@ static void garbage_and_other_vendors_packets_are_refused(void **state)
 	world_end(w);
 }
 
+static void a_give_back_that_was_lost_is_said_again_when_credit_is_called_back(void **state)
+{
+	struct world *w = world_make(2, 34);
+	struct vf_flow *sending, *granting;
+	struct vf_roce_rx rx = {.len = 52};
+	struct flow_grant grant;
+	struct vf_roce_tx tx;
+
+	(void)state;
+	talk(w, 1, 0, 100, VF_ROCE_UC);
+	start_all(w);
+	assert_true(world_run(w, VF_SEC, false));
+	world_run(w, w->now + VF_MSEC, true);
+	sending = w->nodes[1].to[0].flow;
+	memcpy(rx.sgid, w->nodes[1].own.sgid, 16);
+	memcpy(rx.dgid, w->nodes[0].own.sgid, 16);
+	granting = vf_flow_find(w->nodes[0].table, &rx, 1 << VF_ROCE_SLOT_SHIFT);
+	assert_true(w->nodes[0].table->outstanding > 0);
+	w->now += FLOW_IDLE_NS + VF_MSEC;
+	vf_flow_tick(w->nodes[1].table, w->now);
+	assert_true(vf_flow_transmit(w->nodes[1].table, w->now, &tx)); /* lost */
+	assert_int_equal(tx.headers[17], 2);
+	granting->rx.is_recall_due = true;
+	flow_receiver_make_grant(granting, &grant);
+	flow_sender_granted(sending, w->now, &grant);
+	assert_true(vf_flow_transmit(w->nodes[1].table, w->now, &tx));
+	assert_int_equal(tx.headers[17], 2);
+	rx.data = tx.headers;
+	assert_int_equal(vf_flow_receive_control(w->nodes[0].table, w->now, &rx), 0);
+	assert_true(w->nodes[0].table->outstanding == 0);
+	world_end(w);
+}
+
 static void a_stranger_is_answered_where_it_came_from(void **state)
 {
 	struct world *w = world_make(2, 33);
@@ -493,6 +526,8 @@ int main(void)
 		cmocka_unit_test(
 			a_peer_that_restarts_in_its_slot_is_greeted_anew_and_loses_nothing_more),
 		cmocka_unit_test(garbage_and_other_vendors_packets_are_refused),
+		cmocka_unit_test(
+			a_give_back_that_was_lost_is_said_again_when_credit_is_called_back),
 		cmocka_unit_test(a_stranger_is_answered_where_it_came_from),
 		cmocka_unit_test(strangers_cannot_make_the_table_grow_or_hold_the_budget),
 		cmocka_unit_test(multicast_and_gsi_traffic_is_only_paced),
