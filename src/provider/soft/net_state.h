@@ -92,6 +92,8 @@ struct net_steer {
 	vf_nsec deadline; /* of the question that is out; VF_NSEC_NEVER: none is */
 	vf_nsec again;	  /* not before */
 	vf_nsec backoff;
+	vf_nsec give_up; /* waiting for a complete table */
+	bool is_waiting;
 	bool is_wanted, is_second;
 	bool was_asked; /* by another process, while asking */
 };

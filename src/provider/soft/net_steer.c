@@ -9,6 +9,11 @@
  *   asking --all answered or time is up--> program attached; asking once more when there was no
  * program before --> settled
  *
+ * The first round is waited for when the network side is opened: before that, packets for this
+ * process could land in the socket of one that is stopped, and wait there. Who is asked while
+ * asking asks again: the other one has come meanwhile. A table is complete when as many slots are
+ * in it as are held; who does not answer (stopped) is waited for a quarter of a second.
+ *
  * A position that does not exist makes the system choose by hash: the same process for all of them,
  * and that process answers for its own position too; so the lowest position that a slot answers
  * from is the true one. Wrong or missing entries cost a hop (net_forward.c), never a packet.
@@ -28,11 +33,12 @@ enum {
 	SLOT_AT = 5,
 	ASK_FIRST = 16,
 };
-#define MAGIC	    0x56465350u
-#define ANSWER_WAIT (20 * VF_MSEC)
-#define SETTLE_MAX  (120 * VF_MSEC)
-#define BACKOFF_MIN (50 * VF_MSEC)
-#define BACKOFF_MAX (5 * VF_SEC)
+#define MAGIC	      0x56465350u
+#define ANSWER_WAIT   (20 * VF_MSEC)
+#define SETTLE_MAX    (60 * VF_MSEC)
+#define GIVE_UP_AFTER (250 * VF_MSEC)
+#define BACKOFF_MIN   (50 * VF_MSEC)
+#define BACKOFF_MAX   (5 * VF_SEC)
 
 static const uint8_t loopback[2][16] = {{[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1},
 					{[15] = 1}};
@@ -90,50 +96,11 @@ static void begin(struct vf_soft_net *net, int family)
 	for (unsigned i = 0; i < VF_OS_SLOTS; i++)
 		s->slot_of[i] = -1;
 	s->answered = 0;
+	s->is_waiting = false;
 	vf_os_random(&s->nonce, sizeof(s->nonce));
 	s->is_wanted = false;
 	s->asked = 0;
 	ask(net, family, ASK_FIRST);
-}
-
-static bool is_asking(const struct vf_soft_net *net)
-{
-	return net->steer[0].deadline != VF_NSEC_NEVER || net->steer[1].deadline != VF_NSEC_NEVER;
-}
-
-/* There is no thread yet: the answers, and others' questions, are taken here. */
-static void wait_for_answers(struct vf_soft_net *net)
-{
-	vf_nsec end = vf_os_now() + SETTLE_MAX;
-
-	while (is_asking(net) && vf_os_now() < end) {
-		struct pollfd p[NET_SOCKETS];
-		unsigned n = 0;
-
-		for (int i = 0; i < NET_SOCKETS; i++)
-			if (net->socket[i].udp)
-				p[n++] = (struct pollfd){.fd = vf_os_udp_fd(net->socket[i].udp),
-							 .events = POLLIN};
-		vf_os_poll(p, n, VF_MSEC);
-		net_rx_round(net, NET_CALLER_THREAD);
-		net_steer_run(net, vf_os_now());
-	}
-}
-
-void net_steer_start(struct vf_soft_net *net)
-{
-	pthread_mutex_lock(&net->rx_lock);
-	for (int f = 0; f < 2; f++) {
-		struct net_steer *s = &net->steer[f];
-
-		s->deadline = VF_NSEC_NEVER;
-		s->backoff = BACKOFF_MIN;
-		if (net->socket[f].udp && net->socket[NET_PRIVATE].udp)
-			begin(net, f);
-	}
-	wait_for_answers(net);
-	publish_deadline(net);
-	pthread_mutex_unlock(&net->rx_lock);
 }
 
 void net_steer_missed(struct vf_soft_net *net, const struct vf_os_udp_addr *a)
@@ -209,7 +176,27 @@ void net_steer_answered(struct vf_soft_net *net, const uint8_t answer[16])
 	s->slot_of[position] = answer[1];
 }
 
-static void conclude(struct vf_soft_net *net, int family, vf_nsec now)
+static unsigned count_held(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < VF_OS_SLOTS; i++)
+		n += vf_os_slot_is_held(i);
+	return n;
+}
+
+/* Attaches what is known. False: the system cannot steer. */
+static bool attach(struct vf_soft_net *net, int family)
+{
+	struct net_steer *s = &net->steer[family];
+	unsigned beyond;
+
+	count_known(s, &beyond);
+	return vf_os_udp_steer(net->socket[family].udp, s->slot_of, beyond, NET_PROBE_OPCODE) == 0;
+}
+
+/* The answers do not speak of all who are there: is there reason to ask or to wait once more? */
+static bool is_unfinished(struct vf_soft_net *net, int family, vf_nsec now)
 {
 	struct net_steer *s = &net->steer[family];
 	unsigned beyond, known = count_known(s, &beyond);
@@ -217,15 +204,34 @@ static void conclude(struct vf_soft_net *net, int family, vf_nsec now)
 	/* Processes up to the edge of what was asked: there may be more behind it. */
 	if (beyond > s->asked / 2 && s->asked < VF_OS_SLOTS) {
 		ask(net, family, 2 * s->asked);
-		return;
+		return true;
 	}
+	if (now >= s->give_up || (known < 2 && !s->is_second))
+		return false;
+	if (!s->was_asked && known >= count_held())
+		return false;
+	if (s->was_asked || s->answered >= s->asked)
+		begin(net, family); /* somebody has come, or is just coming */
+	s->was_asked = false;
+	s->is_waiting = true; /* others are slow to answer */
+	s->deadline = now + ANSWER_WAIT;
+	return true;
+}
+
+static void conclude(struct vf_soft_net *net, int family, vf_nsec now)
+{
+	struct net_steer *s = &net->steer[family];
+	unsigned beyond;
+
+	if (is_unfinished(net, family, now))
+		return;
 	s->deadline = VF_NSEC_NEVER;
-	if (vf_os_udp_steer(net->socket[family].udp, s->slot_of, beyond, NET_PROBE_OPCODE)) {
+	if (!attach(net, family)) {
 		s->is_wanted = false;
-		s->again = VF_NSEC_NEVER; /* the system cannot: forwarding does it all */
+		s->again = VF_NSEC_NEVER; /* forwarding does it all */
 		return;
 	}
-	if (known < 2 && !s->is_second) {
+	if (!s->is_second && count_known(s, &beyond) < 2) {
 		/* Alone, or nobody had attached a program yet: ask again, now that there is one. */
 		s->is_second = true;
 		begin(net, family);
@@ -246,15 +252,61 @@ void net_steer_run(struct vf_soft_net *net, vf_nsec now)
 		if (!net->socket[f].udp || !net->socket[NET_PRIVATE].udp) {
 			s->is_wanted = false;
 		} else if (s->deadline != VF_NSEC_NEVER) {
-			if (now >= s->deadline || s->answered >= s->asked)
+			if (now >= s->deadline || (!s->is_waiting && s->answered >= s->asked))
 				conclude(net, f, now);
 		} else if (s->is_wanted && s->again == VF_NSEC_NEVER) {
 			s->is_wanted = false;
 		} else if (s->is_wanted && now >= s->again) {
 			if (now - s->again > 2 * BACKOFF_MAX)
 				s->backoff = BACKOFF_MIN; /* it was right for long */
+			s->give_up = now + GIVE_UP_AFTER;
 			begin(net, f);
 		}
 	}
 	publish_deadline(net);
+}
+
+static bool is_asking(const struct vf_soft_net *net)
+{
+	return net->steer[0].deadline != VF_NSEC_NEVER || net->steer[1].deadline != VF_NSEC_NEVER;
+}
+
+/* There is no thread yet: the answers, and others' questions, are taken here. */
+static void wait_for_answers(struct vf_soft_net *net)
+{
+	vf_nsec end = vf_os_now() + SETTLE_MAX;
+
+	while (is_asking(net) && vf_os_now() < end) {
+		struct pollfd p[NET_SOCKETS];
+		unsigned n = 0;
+
+		for (int i = 0; i < NET_SOCKETS; i++)
+			if (net->socket[i].udp)
+				p[n++] = (struct pollfd){.fd = vf_os_udp_fd(net->socket[i].udp),
+							 .events = POLLIN};
+		vf_os_poll(p, n, VF_MSEC);
+		net_rx_round(net, NET_CALLER_THREAD);
+		net_steer_run(net, vf_os_now());
+	}
+}
+
+void net_steer_start(struct vf_soft_net *net)
+{
+	pthread_mutex_lock(&net->rx_lock);
+	for (int f = 0; f < 2; f++) {
+		struct net_steer *s = &net->steer[f];
+
+		s->deadline = VF_NSEC_NEVER;
+		s->backoff = BACKOFF_MIN;
+		s->give_up = vf_os_now() + GIVE_UP_AFTER;
+		if (net->socket[f].udp && net->socket[NET_PRIVATE].udp)
+			begin(net, f);
+	}
+	wait_for_answers(net);
+	/* Who has not answered by now does so later; the others know of us from here on. */
+	for (int f = 0; f < 2; f++)
+		if (net->steer[f].deadline != VF_NSEC_NEVER)
+			attach(net, f);
+	publish_deadline(net);
+	pthread_mutex_unlock(&net->rx_lock);
 }
