@@ -188,6 +188,71 @@ static void losses_are_repaired_under_flow_control_too(void **state)
 		vf_roce_destroy(w.node[i].engine);
 }
 
+/* Longer than a window, reads in several parts, with as many in flight as @rd_atomic. */
+static void run_long(struct vf_rand *r, uint8_t rd_atomic)
+{
+	struct world_pair p = world_pair_of(VF_ROCE_RC);
+	uint64_t counter = 7, v;
+
+	rewind_logs();
+	p.rd_atomic = p.dest_rd_atomic = rd_atomic;
+	world_connect(&w, &p);
+	memset(a->mem, 0, WORLD_MEM);
+	memset(b->mem, 0, WORLD_MEM);
+	world_fill(b, AWAY, 25000, 1);
+	world_fill(a, 0, 25000, 2);
+	memcpy(b->mem + 64000, &counter, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = 3 * i,
+					      .opcode = VF_ROCE_WR_RDMA_READ,
+					      .remote_addr = world_addr(b, AWAY)},
+		     AWAY, 25000);
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = 3 * i + 1,
+					      .opcode = VF_ROCE_WR_RDMA_WRITE,
+					      .remote_addr = world_addr(b, 0)},
+		     0, 25000);
+		post(&p,
+		     (struct vf_roce_send_wr){.wr_id = 3 * i + 2,
+					      .opcode = VF_ROCE_WR_ATOMIC_FETCH_AND_ADD,
+					      .remote_addr = world_addr(b, 64000),
+					      .compare_add = 1},
+		     64000 + 8 * i, 8);
+	}
+	a->lose = vf_rand_next(r) & vf_rand_next(r) & vf_rand_next(r);
+	b->lose = vf_rand_next(r) & vf_rand_next(r) & vf_rand_next(r);
+	world_settle(&w);
+	assert_int_equal(a->cqe_count, 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(a->cqe[i].status, VF_ROCE_WC_SUCCESS);
+		assert_true(a->cqe[i].wr_id == i);
+	}
+	assert_true(world_is_filled(a, AWAY, 25000, 1));
+	assert_true(world_is_filled(b, 0, 25000, 2));
+	for (unsigned i = 0; i < 2; i++) {
+		memcpy(&v, a->mem + 64000 + 8 * i, 8);
+		assert_true(v == 7 + i);
+	}
+	world_disconnect(&p);
+}
+
+static void losses_in_messages_longer_than_the_window_are_repaired(void **state)
+{
+	static const uint8_t in_flight[] = {1, 2, 3, 16, 128};
+	struct vf_rand r;
+
+	(void)state;
+	vf_rand_seed(&r, 4);
+	world_open(&w);
+	for (unsigned twice = 0; twice < 2; twice++) {
+		w.is_twice = twice;
+		for (unsigned i = 0; i < 300; i++)
+			run_long(&r, in_flight[i % VF_ARRAY_SIZE(in_flight)]);
+	}
+	world_close(&w);
+}
+
 static void packets_that_arrive_twice_are_done_once(void **state)
 {
 	(void)state;
@@ -563,6 +628,7 @@ int main(void)
 		cmocka_unit_test(every_loss_of_the_first_ten_answers_is_repaired),
 		cmocka_unit_test(random_losses_in_both_directions_are_repaired),
 		cmocka_unit_test(losses_are_repaired_under_flow_control_too),
+		cmocka_unit_test(losses_in_messages_longer_than_the_window_are_repaired),
 		cmocka_unit_test(packets_that_arrive_twice_are_done_once),
 		cmocka_unit_test(a_time_out_resends_after_its_code_and_ends_after_its_retries),
 		cmocka_unit_test(progress_gives_the_retries_back),
