@@ -54,8 +54,8 @@ static void settle(struct world *w)
 			abort();
 		vf_flow_tick(w->table, w->now);
 		while ((f = vf_flow_next_released(w->table)))
-			VF_LIST_FOR_EACH_SAFE(it, vf_flow_waiters(f))
-		vf_list_del(it);
+			VF_LIST_FOR_EACH_SAFE (it, vf_flow_waiters(f))
+				vf_list_del(it);
 		while (vf_flow_transmit(w->table, w->now, &tx))
 			if (!vf_flow_is_control(tx.headers[0]) ||
 			    tx.header_len > VF_ROCE_HEADERS_MAX)
@@ -133,8 +133,9 @@ static void record(struct world *w, const uint8_t *b)
 
 static void finish(struct world *w)
 {
-	for (int i = 0;
-	     i < 10000 && vf_flow_deadline(w->table) != VF_NSEC_NEVER && w->now < 1000 * VF_SEC;
+	vf_nsec end = w->now + 1000 * VF_SEC;
+
+	for (int i = 0; i < 10000 && vf_flow_deadline(w->table) != VF_NSEC_NEVER && w->now < end;
 	     i++) {
 		w->now = vf_flow_deadline(w->table) > w->now ? vf_flow_deadline(w->table) : w->now;
 		settle(w);
