@@ -70,6 +70,7 @@ static int send_private(struct vf_soft_net *net, unsigned slot, struct iovec *io
 
 	if (!s->udp || vf_os_slot_address(slot, m.addr.dst, &m.addr.dst_port))
 		return -1;
+	((uint8_t *)iov[0].iov_base)[SENDER_AT] = (uint8_t)net->slot_number;
 	memcpy(m.addr.src, net->private_gid, 16);
 	for (unsigned i = 0; i < count; i++)
 		m.total_len += (uint32_t)iov[i].iov_len;
@@ -188,12 +189,29 @@ void net_forward_init(struct vf_soft_net *net)
 	net->tx.epoch |= 1; /* never 0, which is nobody's */
 }
 
+/*
+ * Where addresses can be computed, being sent from one is enough. Elsewhere the slot that the wrapper
+ * names must have published the address that the datagram comes from: one look into a file.
+ */
+static bool is_from_process(const struct vf_soft_net *net, const struct vf_os_udp_recv *m)
+{
+	uint8_t gid[16];
+	uint16_t port;
+
+	if (m->len < NET_WRAPPER_LEN)
+		return false;
+	if (net_has_direct(net))
+		return net_is_private(net, m->addr.src, m->addr.src_port);
+	return vf_os_slot_address(m->buf[SENDER_AT], gid, &port) == 0 && port == m->addr.src_port &&
+	       memcmp(gid, m->addr.src, 16) == 0;
+}
+
 void net_forward_received(struct vf_soft_net *net, const struct vf_os_udp_recv *m)
 {
 	const uint8_t *w = m->buf;
 	struct vf_order_tag tag;
 
-	if (!net_is_private(net, m->addr.src, m->addr.src_port) || m->len < NET_WRAPPER_LEN) {
+	if (!is_from_process(net, m)) {
 		net->rx.dropped[VF_DROP_TOO_SHORT]++;
 		return;
 	}

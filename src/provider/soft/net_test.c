@@ -353,15 +353,32 @@ static void a_setting_that_makes_no_sense_is_refused_when_opened(void **state)
 	}
 }
 
-static _Noreturn void open_as_nobody(void)
+static int try_as_nobody(void)
 {
 	struct vf_soft_net *net;
 
 	if (setuid(65534))
-		_exit(3);
+		return 3;
 	if (vf_soft_net_get(&net) != -EADDRINUSE)
-		_exit(1);
-	_exit(strstr(vf_reason_last(), "another user") ? 0 : 2);
+		return 1;
+	return strstr(vf_reason_last(), "another user") ? 0 : 2;
+}
+
+/* Where slots are files, each user's are in a folder of his own. */
+static _Noreturn void open_as_nobody(void)
+{
+	char folder[] = "/tmp/vf-nobody-XXXXXX", command[64];
+	int result;
+
+	if (!getenv("VERBIFROST_SLOT_DIR"))
+		_exit(try_as_nobody());
+	if (!mkdtemp(folder) || chown(folder, 65534, 65534) || setenv("VERBIFROST_SLOT_DIR", folder, 1))
+		_exit(4);
+	result = try_as_nobody();
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	if (system(command))
+		result = 5;
+	_exit(result);
 }
 
 static void another_users_process_is_refused_with_the_cause(void **state)
